@@ -241,10 +241,8 @@ def read_labels(path: Path) -> list[LabelRow]:
             raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
     if "label" not in columns_by_field(titles, LABEL_COLUMNS) and not any(map(_BY.fullmatch, titles)):
-        raise DatasetError(
-            f"{path.name} has no column of labels",
-            "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in",
-        )
+        hint = "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in"
+        raise DatasetError(f"{path.name} has no column of labels", hint)
     labels = list[LabelRow]()
     for where, row in rows:
         with located(where):

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from evals.datasets.hub import DatasetRows, HubSource, clone_of, hub_rows, local_rows
+from evals.datasets.hub import DatasetRows, HubSource, home_of, hub_rows, local_rows
 from evals.errors import DatasetError
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion, GoldPassage
 from evals.store.disk_list import DiskList
@@ -156,12 +156,10 @@ class HubRowsLoader(BaseDatasetLoader):
 
     def open(self, options: LoadOptions) -> tuple[DatasetRows, str]:
         """The rows, and the config that they are of."""
-        folder = options.data_dir
-        clone = clone_of(folder, self.hub) if folder else None
-        if folder is None or clone is not None:
-            rows = hub_rows(self.hub, options.config, clone=clone)
+        if options.data_dir is None:
+            rows = hub_rows(self.hub, options.config)
         else:
-            rows = local_rows(folder, self.name, options.config, self.hub)
+            rows = local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
         return rows, rows.config
 
 

@@ -38,10 +38,8 @@ def read_sheets(path: Path) -> dict[str, list[tuple[int, list[Any]]]]:
     try:
         import python_calamine as calamine  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise DatasetError(
-            f"{path.name} is a spreadsheet, and the package python-calamine is not installed",
-            "pip install 'rag-evals[excel]', or save the sheet as CSV",
-        ) from error
+        what = f"{path.name} is a spreadsheet, and the package python-calamine is not installed"
+        raise DatasetError(what, "pip install 'rag-evals[excel]', or save the sheet as CSV") from error
     read_bytes(path)
     try:
         book = calamine.CalamineWorkbook.from_path(path)

@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
-from evals.datasets.hub import DatasetRows, HubSource, clone_of
+from evals.datasets.hub import DatasetRows, HubSource, home_of
 from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
@@ -79,7 +79,7 @@ class RAGBenchLoader(HubRowsLoader):
             return [options.config]
         if options.data_dir is None:
             return list(DOMAINS)
-        home = clone_of(options.data_dir, self.hub) or options.data_dir / self.name
+        home = home_of(options.data_dir, self.name, self.hub)
         return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
     def add(self, subset: str, rows: DatasetRows, places: Sequence[int], draft: Draft) -> None:

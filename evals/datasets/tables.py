@@ -72,10 +72,9 @@ def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None
         return [(where, {"question": line}) for where, line in lines if line], note
     if not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
-    raise DatasetError(
-        f"{path.name}: the file must end with .json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml",
-        "a folder of queries.jsonl, corpus.jsonl and qrels will do too",
-    )
+    endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
+    hint = "a folder of queries.jsonl, corpus.jsonl and qrels will do too"
+    raise DatasetError(f"{path.name}: the file must end with {endings}", hint)
 
 
 def jsonl_rows(path: Path, hint: str | None = None) -> Iterator[Row]:
