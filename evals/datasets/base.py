@@ -29,9 +29,7 @@ def sample(ids: Sequence[str], count: int | None, seed: int) -> list[int]:
         count: How many rows; None draws all, still in the order of the draw.
         seed: Any integer.
     """
-    first: dict[str, int] = {}
-    for place, row_id in enumerate(ids):
-        first.setdefault(row_id, place)
+    first = {row_id: place for place, row_id in reversed(list(enumerate(ids)))}
     ranked = sorted(first, key=lambda row_id: (sha256(f"{seed}:{row_id}".encode()).digest(), row_id))
     return [first[row_id] for row_id in ranked[:count]]
 
@@ -203,10 +201,10 @@ def columns_of(rows: DatasetRows) -> Iterator[None]:
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:
     """Hash the questions and gold of a dataset, to recognise runs over the same ones."""
     digest = sha256()
-    unsaid = {"is_unanswerable": None, "answerable_by_gold": False}
+    unstated = {"is_unanswerable": None, "answerable_by_gold": False}
     for question in questions:
-        said = question.model_copy(update=unsaid) if question.answerable_by_gold else question
-        digest.update(said.model_dump_json().encode())
+        stated = question.model_copy(update=unstated) if question.answerable_by_gold else question
+        digest.update(stated.model_dump_json().encode())
     return digest.hexdigest()
 
 

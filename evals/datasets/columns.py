@@ -130,7 +130,8 @@ def find_columns(
         fields["expected_answer"] = either.pop(0)
     answers = [*either, *(title for titles in response.values() for title in titles)]
     metadata = [title for title in rest if title in filled and title not in {*fields.values(), *answers}]
-    _refuse_slips(name, metadata)
+    if metadata:
+        _refuse_slips(name, metadata)
     if not {"question", "turns"} & fields.keys():
         hint = "say which does: --columns question=COLUMN"
         raise DatasetError(f"{name}: no column holds the question; its columns: {listed}", hint)

@@ -263,9 +263,9 @@ class QuestionReader:
             yield f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`"
         expected, times = next(iter(self.expected.most_common(1)), ("", 0))
         if times >= _OFTEN:
-            way_out = "write `-` instead, or mark them in a column is_unanswerable"
+            hint = "write `-` instead, or mark them in a column is_unanswerable"
             count = f"{times} questions without a gold passage expect {expected[:60]!r}"
-            yield f"{count}: if that means that no document answers them, {way_out}"
+            yield f"{count}: if that means that no document answers them, {hint}"
         if self.elided:
             golds = counted(self.elided, "gold passage", "leaves")
             yield f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"
@@ -292,27 +292,27 @@ class QuestionReader:
         declines, however short it is. A context may go with any question: it is no gold of one without an answer, and
         shows that there is one only in a file without references.
         """
-        question, golds, told = str(data.get("question", "")), data.get("gold_passages"), data.get("is_unanswerable")
+        question, golds, stated = str(data.get("question", "")), data.get("gold_passages"), data.get("is_unanswerable")
         marks = {text for text in references if _MARK.fullmatch(text.strip())}
         dashes, empty = {text for text in references if is_dash(text)}, set[str]()
-        if golds or told is False or len(dashes) < len(references):
+        if golds or stated is False or len(dashes) < len(references):
             empty = {dash for dash in dashes if "none" not in dash.casefold()}
         elif all(is_abstention(dash, question) for dash in dashes):
             marks |= dashes
         answers = [text for text in references if text not in marks | empty]
-        if marks and told is False:
+        if marks and stated is False:
             what = f"the expected answer is {min(marks)!r}, and is_unanswerable is false"
             raise DatasetError(what, "one of the two is wrong")
-        by_mark = bool(marks) and not answers and told is None
+        by_mark = bool(marks) and not answers and stated is None
         if by_mark:
-            data["is_unanswerable"] = told = True
+            data["is_unanswerable"] = stated = True
             self.dashes += bool(dashes)
         elif marks and answers:
             self.dropped["answerability: the expected answers disagree"] += 1
         columns = self.columns.fields
-        if told and golds and (by_mark or _GOLDS.isdisjoint(map(plain_name, columns.values()))):
+        if stated and golds and (by_mark or _GOLDS.isdisjoint(map(plain_name, columns.values()))):
             self.dropped["gold passage of a question without an answer"] += len(data.pop("gold_passages"))
-        if told is None:
+        if stated is None:
             is_context = plain_name(columns.get("gold_passages", "")) == "context"
             is_gold = golds and not (is_context and columns.keys() & set(_REFERENCES))
             declined = marks or any(is_abstention(text, question) for text in answers)

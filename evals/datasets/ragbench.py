@@ -102,7 +102,8 @@ class RAGBenchLoader(HubRowsLoader):
         relevant = [(documents.get(place), text.strip()) for place, text in _relevant(row, draft)]
         golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document}
         source = "all_relevant_sentence_keys"
-        keys = [KeySentence(text=text, source=source, document_id=of and of.id) for of, text in relevant if text]
+        sentences = [(text, document and document.id) for document, text in relevant if text]
+        keys = [KeySentence(text=text, source=source, document_id=document_id) for text, document_id in sentences]
         rank = _rank(row["adherence_score"], row["response"], row["question"])
         draft.dropped.update([DECLINED] if rank == _DECLINES else [])
         is_answerable = not declines(row["response"] or "", row["question"])

@@ -120,31 +120,12 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
     headers = _headers(text)
     sign = max(headers, key=lambda sign: (sum(map(is_known, headers[sign])), len(headers[sign])))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
-    number = 0
+    lines = ((f"{name}, row {n} (line {reader.line_num})", cells) for n, cells in enumerate(filter(None, reader)))
     try:
-        titles = _titles(name, next(reader, []))
-        for number, cells in enumerate(filter(None, reader), start=1):
-            where = f"{name}, row {number} (line {reader.line_num})"
-            if any(cell.strip() for cell in cells[len(titles) :]):
-                raise DatasetError(f"{where}: more cells than the header has columns")
-            if any(cell.strip() for cell in cells):
-                yield where, _row(titles, [cell[1:] if _GUARDED.match(cell) else cell for cell in cells])
+        for where, row in _titled(name, lines):
+            yield where, {title: cell[1:] if _GUARDED.match(cell) else cell for title, cell in row.items()}
     except csv.Error as error:
-        where = f"{name}, row {number + 1} (line {reader.line_num})"
-        raise DatasetError(f"{where}: not valid CSV ({error})") from error
-
-
-def _titles(name: str, header: Iterable[Any]) -> list[str]:
-    titles = [str(title).strip() for title in header]
-    twice = next((title for title, times in Counter(titles).items() if title and times > 1), None)
-    if twice:
-        raise DatasetError(f"{name}: the header holds the column {twice!r} twice", "name each column once")
-    return titles
-
-
-def _row(titles: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
-    """The cells by their titles; those without a title are left out, as the row numbers of a data frame are."""
-    return {title: cell for title, cell in zip(titles, cells, strict=False) if title}
+        raise DatasetError(f"{name}, line {reader.line_num}: not valid CSV ({error})") from error
 
 
 def _sheet_rows(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None]:
@@ -153,11 +134,22 @@ def _sheet_rows(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | Non
     if not sheets:
         return [], None
     chosen = max(sheets, key=lambda name: sum(is_known(str(cell)) for cell in sheets[name][0][1]))
-    (_, header), *below = sheets[chosen]
-    titles = _titles(path.name, header)
     unread = ", ".join(repr(name) for name in sheets if name != chosen)
     note = f"read the sheet {chosen!r}, not {unread}" if unread else None
-    return [(f"{path.name}, row {number}", _row(titles, cells)) for number, cells in below], note
+    return _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheets[chosen])), note
+
+
+def _titled(name: str, lines: Iterator[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
+    """The cells of each line by the titles of the first; those without a title are left out, as an index has none."""
+    titles = [str(title).strip() for title in next(lines, ("", ()))[1]]
+    twice = next((title for title, times in Counter(titles).items() if title and times > 1), None)
+    if twice:
+        raise DatasetError(f"{name}: the header holds the column {twice!r} twice", "name each column once")
+    for where, cells in lines:
+        if any(str(cell).strip() for cell in cells[len(titles) :]):
+            raise DatasetError(f"{where}: more cells than the header has columns")
+        if any(str(cell).strip() for cell in cells):
+            yield where, {title: cell for title, cell in zip(titles, cells, strict=False) if title}
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
