@@ -21,8 +21,10 @@ def write(folder: Path, *rows: dict[str, Any]) -> Path:
 
 def test_a_number_is_the_id_that_a_dataset_file_makes_of_it(tmp_path: Path) -> None:
     """A question may be called 7 there, so its answer may say 7 too, as number or as text."""
-    path = write(tmp_path, {"question_id": 7, "answer": "a"}, {"question_id": "8", "answer": "b"})
-    assert sorted(read_answers(path)) == ["7", "8"]
+    path = write(tmp_path, *({"question_id": question_id, "answer": "a"} for question_id in (7, "8", 1.5)))
+    assert list(read_answers(path)) == ["7", "8", "1.5"]
+    questions = read_file(write(tmp_path, {"id": 1.5, "question": "Q?"})).questions
+    assert [question.id for question in questions] == ["1.5"]
 
 
 def test_answers_and_ids_of_chunks_may_be_numbers(tmp_path: Path) -> None:

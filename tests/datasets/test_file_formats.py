@@ -111,6 +111,8 @@ def test_a_list_of_rows_may_be_yaml(read: Read) -> None:
         ([96], "96", []),
         ([], None, []),
         ("[1, 2]", "[1, 2]", []),
+        ('["96 h", 96]', "96 h", ["96 h", "96"]),
+        ("[]", None, []),
         ("['96 hours', '96 h']", "96 hours", ["96 hours", "96 h"]),
         ("[sic]", "[sic]", []),
         ("", None, []),
