@@ -165,6 +165,7 @@ def test_columns_of_the_questions_tell_which_question_is_answered(tmp_path: Path
     ("field", "value", "said"),
     [
         ("latency_ms", 1e308, "latency_ms: must be from 0 to 3.16224e+10, not 1e+308"),
+        ("latency_ms", -1, "latency_ms: must be from 0 to 3.16224e+10, not -1"),
         ("waited_ms", 1e12, "waited_ms: must be from 0 to 3.16224e+10, not 1e+12"),
         ("usage", {"prompt_tokens": 10**30, "completion_tokens": 1}, "prompt_tokens: must be from 0 to 1e+09"),
     ],

@@ -189,6 +189,14 @@ def test_a_passage_and_its_document_in_two_columns_are_one_gold(
     assert [(gold.text, gold.document_id) for gold in question.gold_passages] == golds
 
 
+def test_a_chunk_belongs_to_no_passage_of_several(read: Read) -> None:
+    """Unlike a document, which may hold all of them."""
+    row = {"question": "a?", "gold_passages": ["A.", "B."], "gold_chunk_ids": "c1"}
+    (question,) = read("q.json", [row]).questions
+    golds = [(gold.text, gold.chunk_id) for gold in question.gold_passages]
+    assert golds == [("A.", None), ("B.", None), ("", "c1")]
+
+
 @pytest.mark.parametrize("cell", ["c1,c2", "c1; c2"])
 def test_a_cell_that_may_be_one_id_or_several_is_refused(read: Read, cell: str) -> None:
     """Read as one, it would be a gold that no server can find."""

@@ -88,5 +88,11 @@ def test_the_gold_of_the_last_turn_may_stand_in_it(questions: Ask) -> None:
 )
 def test_what_is_no_conversation_is_named(questions: Ask, row: dict[str, Any], said: str) -> None:
     """With the row, and the turn."""
-    with pytest.raises(DatasetError, match=said):
+    with pytest.raises(DatasetError, match=rf"line 2, .*{said}"):
         questions({"question": "First?"}, row)
+
+
+def test_an_unknown_key_of_a_turn_comes_with_those_that_it_may_have(questions: Ask) -> None:
+    with pytest.raises(DatasetError, match="line 1, turn 1: unknown key 'gold'") as caught:
+        questions({"turns": [{"question": "Why?", "gold": 1}]})
+    assert (caught.value.hint or "").startswith("a turn may have question, expected_answer")
