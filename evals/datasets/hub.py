@@ -93,9 +93,8 @@ def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows
     inside = [path for pattern in (f"{split}*", f"{split}/*") for path in (home / chosen).glob(pattern)]
     files = sorted(path for path in inside if path.suffix in {".parquet", ".jsonl"})
     if not files:
-        expected = f"expected {home / chosen / split}*.parquet or .jsonl"
-        hint = f"{expected}; without --data-dir they come from the hub"
-        raise DatasetError(f"no rows of {home.name} in {home.parent}", hint)
+        what, expected = f"no rows of {home.name} in {home.parent}", f"{home / chosen / split}*.parquet or .jsonl"
+        raise DatasetError(what, f"expected {expected}; without --data-dir they come from the hub")
     return DatasetRows(_table(files), f"{home.name}/{chosen}/{split} (local files)", chosen)
 
 
@@ -148,9 +147,10 @@ def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
         )
     except errors as error:
         if online:
-            hint = "check the config after the colon of --datasets; --data-dir reads local files instead"
-            what = f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}"
-            raise DatasetError(what, hint) from error
+            raise DatasetError(
+                f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}",
+                "check the config after the colon of --datasets; --data-dir reads local files instead",
+            ) from error
         raise HubUnreachableError(
             f"the dataset hub cannot be reached and {source.repo} is not in the local cache",
             "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
