@@ -9,12 +9,10 @@ that SQuAD's script reads are one object of texts by the ids of questions.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from evals.datasets import tables
 from evals.datasets.columns import (
@@ -28,19 +26,20 @@ from evals.datasets.columns import (
     plain_name,
 )
 from evals.datasets.questions import derived_id, passage, passages, split_bars
-from evals.datasets.tables import Row, as_text, is_nothing, parsed
+from evals.datasets.tables import PlacedError, Row, as_text, is_nothing, located, parsed
 from evals.errors import DatasetError
 from evals.schemas.response import EvalResponse
-from evals.text.decoding import read_text, without_surrogates
+from evals.text.decoding import without_surrogates
 from evals.text.numbers import counted
-from evals.text.yaml_files import first_problem, nearest_hint
+from evals.text.yaml_files import nearest_hint
 
 _FIELDS = frozenset(EvalResponse.model_fields)
 _HINT = "each line is one object; retrieved passages alone need a gold file"
 _SENTENCE_ENDS = (".", "!", "?", "。")
-_LONGEST_MS = 366 * 24 * 3600 * 1000.0
-_MOST_TOKENS = 10**9
+_LONGEST_MS, _MOST_TOKENS = 366 * 24 * 3600 * 1000.0, 10**9
 _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "time_to_last_token_ms", "waited_ms")
+_COUNTS = ("prompt_tokens", "completion_tokens")
+_ASKED = {**QUESTION_COLUMNS, "id": ("question_id", *QUESTION_COLUMNS["id"])}
 
 
 def each_answer(
@@ -58,20 +57,20 @@ def each_answer(
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names it; also while they are read.
     """
+    named = {field: (plain_name(column),) for field, column in (columns or {}).items()}
     places: dict[str, str] = {}
     for where, cells in _table(path) if path.suffix.lower() in tables.TABLES else _values(path):
         if not isinstance(cells, dict):
             raise DatasetError(f"{where}: expected an object with `question_id`, not {type(cells).__name__}")
-        try:
+        with located(where, EvalResponse, kind=""):
             row = flat(cells)
-        except ValueError as error:
-            raise DatasetError(f"{where}: {error}") from error
-        question_id = _question_id(row, columns or {}, where)
+            question_id = _question_id(row, named)
+            row = {title: cell for title, cell in row.items() if title != reference or plain_name(title) not in EITHER}
+            response = _response(row, (columns or {}).values())
         if question_id in places:
             raise DatasetError(f"{where}: question {question_id!r} is answered at {places[question_id]} already")
         places[question_id] = where
-        answered = {name: value for name, value in row.items() if name != reference or plain_name(name) not in EITHER}
-        yield question_id, _response(answered, columns or {}, where)
+        yield question_id, response
     if not places:
         raise DatasetError(f"{path.name} holds no answers")
 
@@ -92,28 +91,16 @@ def are_extractive(responses: Iterable[EvalResponse]) -> bool:
     return empty > 0 and spoken[False] >= spoken[True]
 
 
-def _values(path: Path) -> Iterator[Row]:
+def _values(path: Path) -> Iterable[Row]:
     """The rows of a list, of an object of predictions, or of a file of lines."""
-    text = read_text(path)[0].strip() if path.suffix.lower() == ".json" else ""
-    if text.startswith("["):
-        for number, row in enumerate(tables.parse_json(text, path.name, _HINT), start=1):
-            yield f"{path.name}, entry {number}", without_surrogates(row)
-    elif predictions := _predictions(text):
-        for key, predicted in predictions.items():
-            yield f"{path.name}, {key!r}", {"question_id": key, "answer": predicted, "extractive": True}
-    else:
-        for where, row in tables.jsonl_rows(path, _HINT):
-            yield where, without_surrogates(row)
-
-
-def _predictions(text: str) -> dict[str, str]:
-    """The texts by the ids of their questions, in the form that SQuAD's script reads; empty where it is another."""
-    try:
-        data = without_surrogates(tables.parse_json(text, ""))
-    except DatasetError:
-        return {}  # lines, of which each is read by itself
+    if path.suffix.lower() != ".json":
+        return ((where, without_surrogates(row)) for where, row in tables.jsonl_rows(path, _HINT))
+    data = without_surrogates(tables.read_tree(path))
     texts = isinstance(data, dict) and all(isinstance(value, str) for value in data.values())
-    return data if texts and not any(name in _FIELDS or is_known(name) for name in data) else {}
+    if not texts or any(name in _FIELDS or is_known(name) for name in data):
+        return tables.numbered(f"{path.name}, entry", data if isinstance(data, list) else [data])
+    rows = ({"question_id": key, "answer": predicted, "extractive": True} for key, predicted in data.items())
+    return ((f"{path.name}, {row['question_id']!r}", row) for row in rows)
 
 
 def _table(path: Path) -> Iterator[Row]:
@@ -124,67 +111,51 @@ def _table(path: Path) -> Iterator[Row]:
     for where, cells in rows:
         row = {title: cell for title, cell in cells.items() if title in lists or not is_nothing(cell)}
         for title in row.keys() & _FIELDS - {"answer", "raw"}:
-            try:
+            with located(f"{where}, {title}"):
                 row[title] = parsed(row[title])
-            except ValueError as error:
-                raise DatasetError(f"{where}, {title}: {error}") from error
         yield where, row
 
 
-def _question_id(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> str:
-    """The id of the question as it is given, a number as in a dataset file; else that of the question in the row."""
-    named = {field: (plain_name(column),) for field, column in columns.items()}
-    by_field = columns_by_field(row, {**QUESTION_COLUMNS, "id": ("question_id", *QUESTION_COLUMNS["id"]), **named})
-    asked: dict[str, Any] = {field: row[by_field[field][0]] for field in ("question", "turns") if field in by_field}
-    if "turns" in asked and not isinstance(asked["turns"], list):
-        raise DatasetError(f"{where}: turns must be a list of what the user says, not {asked['turns']!r:.60}")
-    if "id" in by_field:
-        question_id = row[by_field["id"][0]]
-        if type(question_id) in {int, float} and float(question_id).is_integer():
-            question_id = as_text(question_id)
-    else:
-        question_id = derived_id(asked) if isinstance(asked.get("question"), str) or asked.get("turns") else None
-    if not isinstance(question_id, str) or not question_id:
-        raise DatasetError(f"{where}: `question_id` must be a text or a whole number, the id of a question")
-    return question_id
+def _question_id(row: Mapping[str, Any], named: Mapping[str, Sequence[str]]) -> str:
+    """The id of the question as a dataset file has it: as it is given, else derived from the question in the row."""
+    by_field = columns_by_field(row, {**_ASKED, **named})
+    asked: dict[str, Any] = {field: row[titles[0]] for field, titles in by_field.items()}
+    if not isinstance(asked.get("turns", []), list):
+        raise DatasetError(f"turns must be a list of what the user says, not {asked['turns']!r:.60}")
+    if isinstance(given := as_text(asked.get("id")), str) and given:
+        return given
+    if "id" in asked or not (isinstance(asked.get("question"), str) or asked.get("turns")):
+        raise DatasetError("`question_id` must be a text or a number, the id of a question")
+    return derived_id(asked)
 
 
-def _response(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> EvalResponse:
-    try:
-        fields = _response_fields(row)
-    except ValueError as error:
-        raise DatasetError(f"{where}: {error}") from error
-    strange = [name for name in row if not (name in _FIELDS or is_known(name) or name in columns.values())]
-    if strange and not fields:
-        raise DatasetError(f"{where}: unknown field {strange[0]!r}", nearest_hint(strange[0], _FIELDS))
+def _response(row: Mapping[str, Any], columns: Container[str]) -> EvalResponse:
+    """The response that a row holds in the fields of `EvalResponse`, or in the columns of other tools.
+
+    Raises:
+        DatasetError: A field is unknown, or a number is none that can be.
+        ValueError: A value is wrong.
+    """
+    fields = _response_fields(row)
+    unknown = [name for name in row if not (name in _FIELDS or is_known(name) or name in columns)]
+    if unknown and not fields:
+        raise DatasetError(f"unknown field {unknown[0]!r}", nearest_hint(unknown[0], _FIELDS))
     own = {name: value for name, value in row.items() if name in _FIELDS}
     if own.get("turns") and not isinstance(own["turns"][0], Mapping):
         del own["turns"]  # what the user says, where the row is the question's too
     fields = {**fields, **own, "answer": as_text(fields.get("answer", row.get("answer")))}
     if isinstance(fields.get("chunks"), list):
-        fields["chunks"] = [{"text": chunk} if isinstance(chunk, str) else passage(chunk) for chunk in fields["chunks"]]
-    try:
-        response = EvalResponse.model_validate(fields)
-    except ValidationError as error:
-        problem = first_problem(error, EvalResponse)
-        raise DatasetError(f"{where}, {problem}", problem.hint) from error
+        fields["chunks"] = [passage(chunk) for chunk in fields["chunks"]]
+    response = EvalResponse.model_validate(fields)
     if response.answer is None and response.chunks is None and response.error is None:
-        raise DatasetError(
-            f"{where}: there is neither `answer` nor `chunks` nor `error`",
-            "leave out the line of a question that was not asked; one that brought no answer has an `error`",
-        )
-    _check_numbers(response, where)
+        hint = "leave out the line of a question that was not asked; one that brought no answer has an `error`"
+        raise DatasetError("there is neither `answer` nor `chunks` nor `error`", hint)
+    for record, names, most in ((response, _DURATIONS, _LONGEST_MS), (response.usage, _COUNTS, _MOST_TOKENS)):
+        for name in names:
+            number = getattr(record, name, None) or 0
+            if not 0 <= number <= most:  # a sum of such would be no number
+                raise PlacedError(f"{name}: must be from 0 to {most:g}, not {number:g}")
     return response
-
-
-def _check_numbers(response: EvalResponse, where: str) -> None:
-    """Refuse durations and counts that none can be: sums of them would be no numbers."""
-    limits = {name: (getattr(response, name), _LONGEST_MS) for name in _DURATIONS}
-    for name in ("prompt_tokens", "completion_tokens") if response.usage else ():
-        limits[name] = (getattr(response.usage, name), _MOST_TOKENS)
-    for name, (number, most) in limits.items():
-        if not 0 <= (number or 0) <= most:
-            raise DatasetError(f"{where}, {name}: must be from 0 to {most:g}, not {number:g}")
 
 
 def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +164,8 @@ def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     A row that holds `answer` and no reference is of our own form.
 
     Raises:
-        ValueError: A cell begins as a list and is none, or there are not as many ids as contexts.
+        DatasetError: There are not as many ids as contexts.
+        ValueError: A cell begins as a list and is none.
     """
     filled = [title for title, value in row.items() if value is not None]
     is_own = "answer" in row and "expected_answer" not in columns_by_field(filled, QUESTION_COLUMNS)
@@ -208,7 +180,7 @@ def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
             chunks = fields.get("chunks") or [{} for _ in ids]
             if len(ids) != len(chunks):
                 count = f"{counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}"
-                raise ValueError(f"{columns[field]} holds {count}: give one for each")
+                raise DatasetError(f"{columns[field]} holds {count}: give one for each")
             fields["chunks"] = [{**chunk, key: item} for chunk, item in zip(chunks, ids, strict=True)]
     return fields
 
@@ -259,7 +231,7 @@ def read_labels(path: Path) -> list[LabelRow]:
         DatasetError: The file cannot be read, has no column of labels, or a row names no question.
     """
     if path.suffix.lower() == ".json":
-        rows = tables.rows_in(path.name, tables.read_tree(path))[0]
+        rows = list(tables.rows_in(path.name, tables.read_tree(path))[0])
     else:
         rows = list(tables.read_table(path, lambda title: plain_name(title) in _TITLES)[0])
     if not rows:
@@ -269,59 +241,58 @@ def read_labels(path: Path) -> list[LabelRow]:
             raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
     if "label" not in columns_by_field(titles, LABEL_COLUMNS) and not any(map(_BY.fullmatch, titles)):
-        raise DatasetError(
-            f"{path.name} has no column of labels",
-            "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in",
-        )
-    return [label for where, row in rows for label in _labels(where, row)]
+        hint = "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in"
+        raise DatasetError(f"{path.name} has no column of labels", hint)
+    labels = list[LabelRow]()
+    for where, row in rows:
+        with located(where):
+            labels += _labels(where, row)
+    return labels
 
 
 def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
     """The label of the one annotator whose name no column bears, and those of the others."""
     columns = columns_by_field((title for title in row if not is_nothing(row[title])), LABEL_COLUMNS)
     cells = {field: row[titles[0]] for field, titles in columns.items()}
-    texts = {field: str(as_text(cells[field])) if field in cells else None for field in LABEL_COLUMNS}
-    if texts["id"] is None and texts["question"] is None:
-        raise DatasetError(f"{where}: neither id nor question says which answer the label is of")
-    is_adherence = [*map(plain_name, columns.get("label", ()))][:1] == ["adherence_score"]
-    plain = LabelRow(
-        where=where,
-        id=texts["id"] or derived_id({"question": texts["question"]}),
-        label=_label(where, cells.get("label")),
-        annotator=texts["annotator"] or "",
-        metric=texts["metric"] or ("faithfulness" if is_adherence else None),
-        chunks=_chunks(where, cells),
-        **{field: texts[field] for field in ("run", "system", "question", "answer", "expected_answer")},
-    )
+    texts = {field: str(as_text(cell)) for field, cell in cells.items()}
+    if texts.keys().isdisjoint(("id", "question")):
+        raise DatasetError("neither id nor question says which answer the label is of")
     by_annotator = {match["annotator"].casefold(): row[title] for title in row if (match := _BY.fullmatch(title))}
-    if not by_annotator or plain.label is not None:
-        yield plain
+    if not by_annotator or "label" in cells:
+        by_annotator = {texts.get("annotator", ""): cells.get("label"), **by_annotator}
+    is_adherence = "label" in columns and plain_name(columns["label"][0]) == "adherence_score"
     for annotator, cell in by_annotator.items():
-        yield replace(plain, label=_label(where, cell), annotator=annotator)
+        yield LabelRow(
+            where=where,
+            id=texts.get("id") or derived_id(texts),
+            label=_label(cell),
+            annotator=annotator,
+            metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
+            chunks=_chunks(cells),
+            **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
+        )
 
 
-def _label(where: str, cell: Any) -> str | float | None:
+def _label(cell: Any) -> str | float | None:
     """The label as text or number; None for an empty cell."""
     if is_nothing(cell):
         return None
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if not isinstance(cell, str | int | float):
-        raise DatasetError(f"{where}: a label is a word or a number, not {type(cell).__name__}")
+        raise DatasetError(f"a label is a word or a number, not {type(cell).__name__}")
     try:
         return float(cell)
     except ValueError:
         return str(cell).strip().casefold().replace(" ", "_")
 
 
-def _chunks(where: str, cells: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _chunks(cells: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The texts of a list of texts or chunks, or the one text of a review sheet."""
     if "chunks" not in cells:
         return (str(cells["passages"]),) if "passages" in cells else None
-    try:
+    with located("chunks"):
         chunks = parsed(cells["chunks"])
-    except ValueError as error:
-        raise DatasetError(f"{where}, chunks: {error}") from error
     if not isinstance(chunks, list):
-        raise DatasetError(f"{where}: chunks must be a list of texts, not {type(chunks).__name__}")
+        raise DatasetError(f"chunks must be a list of texts, not {type(chunks).__name__}")
     return tuple(str(chunk.get("text") or "") if isinstance(chunk, dict) else str(chunk) for chunk in chunks)

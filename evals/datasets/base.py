@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from evals.datasets.hub import DatasetRows, HubSource, clone_of, hub_rows, local_rows
+from evals.datasets.hub import DatasetRows, HubSource, home_of, hub_rows, local_rows
 from evals.errors import DatasetError
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion, GoldPassage
 from evals.store.disk_list import DiskList
@@ -29,9 +29,7 @@ def sample(ids: Sequence[str], count: int | None, seed: int) -> list[int]:
         count: How many rows; None draws all, still in the order of the draw.
         seed: Any integer.
     """
-    first: dict[str, int] = {}
-    for place, row_id in enumerate(ids):
-        first.setdefault(row_id, place)
+    first = {row_id: place for place, row_id in reversed(list(enumerate(ids)))}
     ranked = sorted(first, key=lambda row_id: (sha256(f"{seed}:{row_id}".encode()).digest(), row_id))
     return [first[row_id] for row_id in ranked[:count]]
 
@@ -87,14 +85,7 @@ class Draft:
         return self.documents[document_id]
 
     def dataset(
-        self,
-        name: str,
-        aspects: Iterable[str],
-        source: str,
-        sha256: str,
-        *,
-        config: str | None = None,
-        split: str | None = None,
+        self, name: str, aspects: Iterable[str] = (), *, source: str, sha256: str, **origin: str | None
     ) -> EvalDataset:
         """Make the dataset.
 
@@ -103,28 +94,23 @@ class Draft:
             aspects: Groups of metrics that it allows.
             source: Where the rows came from, as it is recorded.
             sha256: The fingerprint of the questions.
-            config: Of the dataset that the rows are of.
-            split: That the rows are of.
+            origin: The `config` and the `split` that the rows are of.
         """
-        documents = list(self.documents.values())
-        return EvalDataset.model_construct(  # to check what was just checked takes 6 MB for the checks alone
+        record = DatasetFingerprint(
             name=name,
-            aspects=list(aspects),
-            questions=self.questions,
-            documents=documents,
-            fingerprint=DatasetFingerprint(
-                name=name,
-                config=config,
-                split=split,
-                source=source,
-                questions=len(self.questions),
-                available=self.available,
-                columns=dict(self.columns),
-                notes=self.notes,
-                documents=len(documents),
-                sha256=sha256,
-                dropped=dict(self.dropped),
-            ),
+            source=source,
+            questions=len(self.questions),
+            available=self.available,
+            columns=dict(self.columns),
+            notes=self.notes,
+            documents=len(self.documents),
+            sha256=sha256,
+            dropped=dict(+self.dropped),  # what was dropped at least once
+            **origin,
+        )
+        documents = list(self.documents.values())  # to check what was just checked takes 6 MB for the checks alone
+        return EvalDataset.model_construct(
+            name=name, aspects=list(aspects), questions=self.questions, documents=documents, fingerprint=record
         )
 
 
@@ -157,7 +143,8 @@ class BaseDatasetLoader(ABC):
 
     def build(self, draft: Draft, *, config: str | None, split: str | None, source: str) -> EvalDataset:
         """Make the dataset of a draft, with its fingerprint."""
-        return draft.dataset(self.name, self.aspects, source, fingerprint(draft.questions), config=config, split=split)
+        sha256 = fingerprint(draft.questions)
+        return draft.dataset(self.name, self.aspects, source=source, sha256=sha256, config=config, split=split)
 
 
 class HubRowsLoader(BaseDatasetLoader):
@@ -167,11 +154,10 @@ class HubRowsLoader(BaseDatasetLoader):
 
     def open(self, options: LoadOptions) -> tuple[DatasetRows, str]:
         """The rows, and the config that they are of."""
-        clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
-        if options.data_dir is not None and clone is None:
-            rows = local_rows(options.data_dir, self.name, options.config, self.hub)
+        if options.data_dir is None:
+            rows = hub_rows(self.hub, options.config)
         else:
-            rows = hub_rows(self.hub, options.config, clone=clone)
+            rows = local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
         return rows, rows.config
 
 
@@ -183,8 +169,8 @@ class HubDatasetLoader(HubRowsLoader):
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw rows and convert them."""
         rows, config = self.open(options)
-        places = sample([str(row_id) for row_id in rows.column(self.id_column)], options.samples, options.seed)
         with columns_of(rows):
+            places = sample(list(map(str, rows.column(self.id_column))), options.samples, options.seed)
             draft = self.convert(rows, places)
         return self.build(draft, config=config, split=self.hub.split, source=rows.source)
 
@@ -194,8 +180,7 @@ class HubDatasetLoader(HubRowsLoader):
         Override it where the corpus holds more than what the questions' own rows do.
         """
         draft = Draft()
-        for row in rows.take(places):
-            draft.questions.append(self.question(row, draft))
+        draft.questions = [self.question(row, draft) for row in rows.take(places)]
         return draft
 
     @abstractmethod
@@ -209,16 +194,17 @@ def columns_of(rows: DatasetRows) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        raise DatasetError(f"{rows.source} has no column {error}", "the dataset may have changed") from error
+        hint = f"it has: {', '.join(rows.table.column_names)}"
+        raise DatasetError(f"{rows.source} has no column {error}", hint) from error
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:
     """Hash the questions and gold of a dataset, to recognise runs over the same ones."""
     digest = sha256()
-    unsaid = {"is_unanswerable": None, "answerable_by_gold": False}
+    unstated = {"is_unanswerable": None, "answerable_by_gold": False}
     for question in questions:
-        said = question.model_copy(update=unsaid) if question.answerable_by_gold else question
-        digest.update(said.model_dump_json().encode())
+        stated = question.model_copy(update=unstated) if question.answerable_by_gold else question
+        digest.update(stated.model_dump_json().encode())
     return digest.hexdigest()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from evals.datasets.tables import is_nothing, parsed
+from evals.datasets.tables import is_nothing, parsed, parsed_or_text
 from evals.errors import DatasetError
 from evals.text.tokens import lists_of
 
@@ -16,17 +16,13 @@ QUESTION_COLUMNS, RESPONSE_COLUMNS, LABEL_COLUMNS = (
     for record in ("question", "response", "label")
 )
 """By field of a question, of what a system answered and of a person's label, the names of its columns."""
-EITHER, _SOURCE, _SPREAD, _ANSWERS, _ANSWER_KEYS, _NO_SLIPS = (
+EITHER, _SOURCE, _ASKED, _ANSWERED, _ANSWER_KEYS, _NO_SLIPS = (
     tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys", "no_slips")
 )
 BOOLEANS = {word: name == "true" for name in ("true", "false") for word in _TABLE[name].split()}
 PASSAGE_KEYS: Mapping[str, str] = _TABLE["passage_keys"]
-_KNOWN = {
-    *EITHER,
-    *(name for record in (QUESTION_COLUMNS, RESPONSE_COLUMNS) for names in record.values() for name in names),
-}
-_SLIPS = sorted(name for name in _KNOWN.difference(_NO_SLIPS) if len(name) > 3)  # shorter ones have too many neighbours
-_NESTED = re.compile(rf"^(?:{'|'.join(_SPREAD + _ANSWERS)})[./]", re.IGNORECASE)
+_KNOWN = {name for names in (*QUESTION_COLUMNS.values(), *RESPONSE_COLUMNS.values(), EITHER) for name in names}
+_NESTED = re.compile(rf"^(?:{'|'.join(_ASKED + _ANSWERED)})[./]", re.IGNORECASE)
 """How tools name what stood within an object: `inputs.question`."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FILE = re.compile(r"\w+://\S+|\S[^\n]{0,200}\.[A-Za-z][A-Za-z0-9]{1,4}")
@@ -90,9 +86,8 @@ class Columns:
         notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
         if kept := [title for title in self.metadata if title not in meant]:
             more = f" and {len(kept) - _LISTED} more" if len(kept) > _LISTED else ""
-            notes.append(
-                f"kept as metadata: {', '.join(kept[:_LISTED])}{more} (`columns` names what is read otherwise)"
-            )
+            listed = ", ".join(kept[:_LISTED])
+            notes.append(f"kept as metadata: {listed}{more} (`columns` names what is read otherwise)")
         if "rubric" in self.used():
             notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
         if self.answers:
@@ -119,9 +114,10 @@ def find_columns(
     listed = ", ".join(titles.values()) or "none"
     fields: dict[str, str] = {}
     for field, column in named.items():
-        if column not in titles.values() and plain_name(column) not in titles:
+        title = column if column in titles.values() else titles.get(plain_name(column))
+        if title is None:
             raise DatasetError(f"{name} has no column {column!r}, which `columns` names", f"its columns: {listed}")
-        fields[field] = column if column in titles.values() else titles[plain_name(column)]
+        fields[field] = title
     by_field = columns_by_field(titles.values(), QUESTION_COLUMNS)
     by_field.setdefault("gold_document_ids", [titles[plain] for plain in _SOURCE if titles.get(plain) in files])
     for field, columns in by_field.items():
@@ -134,8 +130,8 @@ def find_columns(
         fields["expected_answer"] = either.pop(0)
     answers = [*either, *(title for titles in response.values() for title in titles)]
     metadata = [title for title in rest if title in filled and title not in {*fields.values(), *answers}]
-    for title in metadata:
-        _refuse_slip(name, title)
+    if metadata:
+        _refuse_slips(name, metadata)
     if not {"question", "turns"} & fields.keys():
         hint = "say which does: --columns question=COLUMN"
         raise DatasetError(f"{name}: no column holds the question; its columns: {listed}", hint)
@@ -153,16 +149,18 @@ def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str
                 raise DatasetError(what, "name each column once")
             if title not in not_files and not is_nothing(cell) and cell != []:
                 filled.add(title)
-                not_files.update([] if isinstance(cell, str) and _FILE.fullmatch(cell.strip()) else [title])
+                if not (isinstance(cell, str) and _FILE.fullmatch(cell.strip())):
+                    not_files.add(title)
     return titles, frozenset(filled), filled - not_files
 
 
-def _refuse_slip(name: str, title: str) -> None:
+def _refuse_slips(name: str, titles: Iterable[str]) -> None:
     """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
 
-    near = next((known for known in _SLIPS if OSA.distance(plain_name(title), known) == 1), None)
-    if near is not None:
+    known = sorted(name for name in _KNOWN.difference(_NO_SLIPS) if len(name) > 3)  # shorter ones are near to many
+    slips = ((title, near) for title in titles for near in known if OSA.distance(plain_name(title), near) == 1)
+    for title, near in slips:
         hint = f"did you mean {near!r}? Say what it is with --columns FIELD=COLUMN, or give it another name"
         raise DatasetError(f"{name}: unknown column {title!r}", hint)
 
@@ -182,15 +180,13 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: A cell begins as an object and is none.
     """
-    outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
+    outer: dict[str, Any] = {}
     for title, cell in row.items():
         name = plain_name(str(title))
-        value = parsed(cell) if name in _SPREAD else cell
-        if name in _SPREAD and isinstance(value, Mapping):
+        value = parsed(cell) if name in _ASKED else _answer_in(cell) if name in _ANSWERED else cell
+        if name in _ASKED and isinstance(value, Mapping):
             inner |= value
-        elif name in _ANSWERS:
-            outer[title] = _answer_of(value)
         elif name != "expectations":
             outer["input" if name == "inputs" else title] = value
     columns = {**inner, **outer}
@@ -204,20 +200,16 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _answer_of(output: Any) -> Any:
+def _answer_in(output: Any) -> Any:
     """The answer of an object, among what stands next to it; the whole where none of its keys is one."""
-    try:
-        answers = parsed(output)
-    except ValueError:
-        return output  # an answer that begins as an object, and is a text
+    answers = parsed_or_text(output)
     if not isinstance(answers, Mapping):
         return output
     named = {plain_name(str(key)): value for key, value in answers.items() if not is_nothing(value)}
-    key = next(iter(named)) if len(named) == 1 else next((key for key in _ANSWER_KEYS if key in named), None)
-    if key is None:
-        return dict(answers) if named else None
-    messages = _messages(named[key])
-    return messages[-1][1] if messages else named[key]
+    keys = list(named) if len(named) == 1 else [key for key in _ANSWER_KEYS if key in named]
+    answer = named[keys[0]] if keys else (answers if named else None)
+    messages = _messages(answer)
+    return messages[-1][1] if messages else answer
 
 
 def _messages(value: Any) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Spreadsheets: the rows of their sheets, each cell as the text that it shows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from functools import reduce
@@ -38,10 +38,8 @@ def read_sheets(path: Path) -> dict[str, list[tuple[int, list[Any]]]]:
     try:
         import python_calamine as calamine  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise DatasetError(
-            f"{path.name} is a spreadsheet, and the package python-calamine is not installed",
-            "pip install 'rag-evals[excel]', or save the sheet as CSV",
-        ) from error
+        what = f"{path.name} is a spreadsheet, and the package python-calamine is not installed"
+        raise DatasetError(what, "pip install 'rag-evals[excel]', or save the sheet as CSV") from error
     read_bytes(path)
     try:
         book = calamine.CalamineWorkbook.from_path(path)
@@ -55,7 +53,7 @@ def read_sheets(path: Path) -> dict[str, list[tuple[int, list[Any]]]]:
     return {name: rows for name, rows in numbered.items() if rows}
 
 
-def _is_filled(cells: Sequence[Any]) -> bool:
+def _is_filled(cells: Iterable[Any]) -> bool:
     return any(str(cell).strip() for cell in cells)
 
 

@@ -2,22 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from evals.datasets.base import Draft, LoadOptions, fingerprint, gold_in, sample
 from evals.datasets.columns import find_columns, flat, is_known, plain_name
 from evals.datasets.questions import QuestionReader
-from evals.datasets.tables import TREES, Row, jsonl_rows, numbered, read_table, read_tree, rows_in
+from evals.datasets.tables import TREES, Row, jsonl_rows, located, numbered, read_table, read_tree, rows_in
 from evals.errors import DatasetError, withdrawn_file
 from evals.schemas.dataset import DOCUMENT_ID, Document, EvalDataset, EvalQuestion
 from evals.store.disk_list import DiskList
 from evals.text.decoding import read_text, without_surrogates
 from evals.text.numbers import agree, counted
-from evals.text.yaml_files import first_problem
 
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
@@ -35,20 +31,19 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     draft = read_file(path, options.columns, options.scratch, answered=options.answered)
     held = draft.questions
     places = sample([question.id for question in held], options.samples, options.seed)
-    drawn = fingerprint(map(partial(_of_dataset, _NAMELESS), (held[place] for place in places)))
-    asked = map(partial(_of_dataset, path.stem), (held[place] for place in sorted(places)))
-    draft.available, draft.questions = len(held), DiskList(asked, options.scratch)
-    return draft.dataset(path.stem, (), path.name, drawn)
+
+    def drawn(dataset: str, places: Iterable[int]) -> Iterator[EvalQuestion]:
+        for question in (held[place] for place in places):
+            yield question if question.dataset else question.model_copy(update={"dataset": dataset})
+
+    sha256 = fingerprint(drawn(_NAMELESS, places))
+    draft.available, draft.questions = len(held), DiskList(drawn(path.stem, sorted(places)), options.scratch)
+    return draft.dataset(path.stem, source=path.name, sha256=sha256)
 
 
 def named_path(path: Path) -> Path:
     """The path with a name, which a folder that is given as "." has not."""
     return path if path.stem.strip(".") else path.resolve()
-
-
-def _of_dataset(dataset: str, question: EvalQuestion) -> EvalQuestion:
-    """The question, of this dataset where it names none."""
-    return question if question.dataset else question.model_copy(update={"dataset": dataset})
 
 
 def read_file(
@@ -68,33 +63,32 @@ def read_file(
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    draft, name = Draft(), named_path(path).name
-    rows = _open(named_path(path), draft, scratch)
+    path, draft = named_path(path), Draft()
+    rows = _rows(path, draft, scratch)
     if not rows:
-        raise DatasetError(f"{name} holds no questions")
-    reading = find_columns(name, (row for _, row in rows), columns or {}, answered=answered)
+        raise DatasetError(f"{path.name} holds no questions")
+    reading = find_columns(path.name, (row for _, row in rows), columns or {}, answered=answered)
     reader = QuestionReader(reading, draft.dropped)
     draft.questions = DiskList(_unique(rows, reader), scratch)
     draft.columns = reading.used()
     notes = [*draft.notes, *reading.notes(), *reader.notes()]
-    draft.notes = [f"{name}: {'; '.join(notes)}"] if notes else []
+    draft.notes = [f"{path.name}: {'; '.join(notes)}"] if notes else []
     return draft
 
 
 def _unique(rows: Sequence[Row], reader: QuestionReader) -> Iterator[EvalQuestion]:
-    numbers: dict[str, int] = {}
-    for number, (where, row) in enumerate(rows):
+    places: dict[str, str] = {}
+    for where, row in rows:
         for question, has_id in reader.questions(row, where):
-            first = numbers.setdefault(question.id, number)
-            if first != number:
+            if places.setdefault(question.id, where) != where:
                 what, hint = f"id {question.id!r}", "ids must be unique in a file"
                 if not has_id:
                     what, hint = "the same question", "leave one of them out, or give each an id"
-                raise DatasetError(f"{where}: {what} stands at {rows[first][0]} already", hint)
+                raise DatasetError(f"{where}: {what} stands at {places[question.id]} already", hint)
             yield question
 
 
-def _open(path: Path, draft: Draft, scratch: Path | None) -> DiskList[Row]:
+def _rows(path: Path, draft: Draft, scratch: Path | None) -> DiskList[Row]:
     """The rows of a file or folder, without objects around their columns; documents and notes go into the draft."""
     if path.is_dir():
         path /= "queries.jsonl"
@@ -118,37 +112,30 @@ def _flat_rows(rows: Iterable[Row]) -> Iterator[Row]:
             raise DatasetError(f"{where}: expected an object with `question`, not {type(row).__name__}")
         if isinstance(row.get("vars"), Mapping) or any(str(title).startswith("__expected") for title in row):
             raise withdrawn_file("promptfoo", where)
-        try:
-            yield where, flat({without_surrogates(str(title)): cell for title, cell in row.items() if title != ""})
-        except ValueError as error:
-            raise DatasetError(f"{where}: {error}") from error
+        with located(where):
+            columns = flat({without_surrogates(str(title)): cell for title, cell in row.items() if title != ""})
+        yield where, columns
 
 
-def _tree_rows(name: str, data: Any, draft: Draft) -> list[Row]:
-    articles = data.get("data") if isinstance(data, Mapping) else None
-    if isinstance(articles, list) and all(
-        isinstance(article, Mapping) and "paragraphs" in article for article in articles
-    ):
+def _tree_rows(name: str, data: Any, draft: Draft) -> Iterable[Row]:
+    keys = data.keys() if isinstance(data, Mapping) else set()
+    articles = data["data"] if "data" in keys else None
+    if isinstance(articles, list) and all(isinstance(row, Mapping) and "paragraphs" in row for row in articles):
         return _squad_rows(name, articles, draft)
-    if isinstance(data, Mapping) and data.keys() & {"tests", "results"} and data.keys() & {"prompts", "evalId"}:
+    if keys & {"tests", "results"} and keys & {"prompts", "evalId"}:
         raise withdrawn_file("promptfoo", name)
     questions, documents = rows_in(name, data)
-    draft.documents = _documents(documents)
+    _add_documents(documents, draft)
     return questions
 
 
-def _documents(rows: Iterable[Row]) -> dict[str, Document]:
-    documents: dict[str, Document] = {}
+def _add_documents(rows: Iterable[Row], draft: Draft) -> None:
     for where, row in rows:
-        try:
+        with located(where, Document):
             document = Document.model_validate(row)
-        except ValidationError as error:
-            problem = first_problem(error, Document)
-            raise DatasetError(f"{where}{', column ' if problem.key else ': '}{problem}", problem.hint) from error
-        if document.id in documents:
+        if document.id in draft.documents:
             raise DatasetError(f"{where}: id {document.id!r} is that of another document", "ids must be unique")
-        documents[document.id] = document
-    return documents
+        draft.documents[document.id] = document
 
 
 # The official files of SQuAD: questions within paragraphs within articles.
@@ -156,67 +143,73 @@ def _documents(rows: Iterable[Row]) -> dict[str, Document]:
 
 def _squad_rows(name: str, articles: Iterable[Mapping[str, Any]], draft: Draft) -> list[Row]:
     """The questions as rows; their paragraphs become documents of the draft, and gold of those that have an answer."""
+    rows = []
     try:
-        return numbered(f"{name}, question", [row for article in articles for row in _article_rows(article, draft)])
-    except KeyError as error:
-        raise DatasetError(f"{name}: not a file of SQuAD ({error} is missing)") from error
-    except (TypeError, AttributeError) as error:
-        raise DatasetError(f"{name}: not a file of SQuAD ({error})") from error
-
-
-def _article_rows(article: Mapping[str, Any], draft: Draft) -> Iterator[dict[str, Any]]:
-    title = str(article.get("title", "SQuAD")).replace("_", " ")
-    for paragraph in article["paragraphs"]:
-        context = paragraph["context"]
-        gold = gold_in(draft.add_document(title, context, head=title), context).model_dump(exclude_defaults=True)
-        for asked in paragraph["qas"]:
-            answers = [answer["text"] for answer in asked.get("answers") or []]
-            yield {
-                "id": asked.get("id"),
-                "question": asked["question"],
-                "answers": answers,
-                "gold_passages": [gold] if answers else [],
-                "is_unanswerable": asked.get("is_impossible"),
-                "metadata": {"article": title},
-            }
+        paragraphs = [(article, paragraph) for article in articles for paragraph in article["paragraphs"]]
+        for article, paragraph in paragraphs:
+            title, context = str(article.get("title", "SQuAD")).replace("_", " "), paragraph["context"]
+            gold = gold_in(draft.add_document(title, context, head=title), context).model_dump(exclude_defaults=True)
+            for asked in paragraph["qas"]:
+                answers = [answer["text"] for answer in asked.get("answers") or []]
+                row = {"id": asked.get("id"), "question": asked["question"], "answers": answers}
+                row |= {"gold_passages": [gold] if answers else [], "is_unanswerable": asked.get("is_impossible")}
+                rows.append({**row, "metadata": {"article": title}})
+    except (KeyError, TypeError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise DatasetError(f"{name}: not a file of SQuAD ({what})") from error
+    return list(numbered(f"{name}, question", rows))
 
 
 # The layout of BEIR: queries, judgements of relevance (qrels) and a corpus.
 
 
-def _judged(path: Path, queries: Sequence[Row], draft: Draft) -> list[Row]:
+def _judged(path: Path, queries: Iterable[Row], draft: Draft) -> list[Row]:
     """The queries that have a relevant document, as rows of questions; all of them where nothing judges."""
-    qrels = _qrels_for(path)
+    qrels, corpus = _qrels_for(path), path.with_name("corpus.jsonl")
     grades = _read_qrels(qrels) if qrels else {}
-    questions = [(where, _query(where, row, grades)) for where, row in queries]
-    corpus = list(_corpus(path.with_name("corpus.jsonl")))
+    questions = [(where, _query(row, grades)) for where, row in _with_id_and_text(queries)]
+    asked = [(where, row) for where, row in questions if row["gold_passages"]] if qrels else questions
     if qrels is None:
         draft.notes.append("no judgements (qrels) are next to the queries: nothing is known of what is relevant")
     else:
         draft.notes.append(f"relevant documents by {qrels.name}: gold is known by the document alone")
-        questions = [(where, row) for where, row in questions if row["gold_passages"]]
-        if queries and not questions:
-            count = f"{len(queries)} {agree(len(queries), 'query', 'queries')}"
+        if not asked:
+            count = f"{len(questions)} {agree(len(questions), 'query', 'queries')}"
             raise DatasetError(f"{qrels.name} judges none of the {count} of {path.name}")
-        if unjudged := len(queries) - len(questions):
+        if unjudged := len(questions) - len(asked):
             draft.dropped["query without a relevant document"] += unjudged
-    ids = {row["id"] for _, row in corpus}
+    documents = (
+        [(where, _document(row)) for where, row in _with_id_and_text(jsonl_rows(corpus))] if corpus.is_file() else []
+    )
+    ids = {row["id"] for _, row in documents}
     if unnamed := {document for judged in grades.values() for document in judged} - ids if ids else set():
         count = counted(len(unnamed), "relevant document", "is")
         draft.notes.append(f"{count} not in corpus.jsonl, such as {min(unnamed)!r}")
     if unfit := [document for document in ids if not re.match(DOCUMENT_ID, document)]:
         draft.notes.append(f"the corpus cannot be uploaded from here: {min(unfit)!r} cannot be the name of a file")
-    draft.documents = {} if unfit else _documents(corpus)
-    return questions
+    else:
+        _add_documents(documents, draft)
+    return asked
 
 
-def _query(where: str, row: Mapping[str, Any], grades: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    if row.get("_id") is None or "text" not in row:
-        raise DatasetError(f"{where}: expected an object with `_id` and `text`")
+def _with_id_and_text(rows: Iterable[Row]) -> Iterator[Row]:
+    for where, row in rows:
+        if not (isinstance(row, Mapping) and row.get("_id") is not None and isinstance(row.get("text"), str)):
+            raise DatasetError(f"{where}: expected an object with `_id` and `text`")
+        yield where, row
+
+
+def _query(row: Mapping[str, Any], grades: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     relevant = grades.get(str(row["_id"]), {})
     golds = [{"document_id": document, "relevance": grade} for document, grade in relevant.items()]
     more = {key: value for key, value in row.items() if key not in {"_id", "text"}}
     return {**more, "id": row["_id"], "question": row["text"], "gold_passages": golds}
+
+
+def _document(row: Mapping[str, Any]) -> dict[str, Any]:
+    title = str(row.get("title") or "")
+    text = f"{title}\n\n{row['text']}" if title else row["text"]
+    return {"id": str(row["_id"]), "name": title or str(row["_id"]), "text": text}
 
 
 def _qrels_for(queries: Path) -> Path | None:
@@ -242,12 +235,3 @@ def _read_qrels(path: Path) -> dict[str, dict[str, float]]:
             if float(cells[-1]) > 0:
                 judged.setdefault(cells[0], {})[cells[-2]] = float(cells[-1])
     return judged
-
-
-def _corpus(path: Path) -> Iterator[Row]:
-    for where, row in jsonl_rows(path) if path.is_file() else ():
-        if not (isinstance(row, Mapping) and "_id" in row and isinstance(row.get("text"), str)):
-            raise DatasetError(f"{where}: expected an object with `_id` and `text`")
-        title = str(row.get("title") or "")
-        text = f"{title}\n\n{row['text']}" if title else row["text"]
-        yield where, {"id": str(row["_id"]), "name": title or str(row["_id"]), "text": text}

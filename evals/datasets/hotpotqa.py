@@ -26,25 +26,18 @@ class HotpotQALoader(HubDatasetLoader):
         """Make the question of a row and a document of each of its paragraphs."""
         context, facts = row["context"], row["supporting_facts"]
         paragraphs = dict(zip(context["title"], context["sentences"], strict=True))
-        documents = {
-            title: draft.add_document(title, "".join(sentences).strip(), head=title)
-            for title, sentences in paragraphs.items()
-            if "".join(sentences).strip()
-        }
-        golds, keys = [], []
-        for title in dict.fromkeys(facts["title"]):
-            if title not in documents:
-                draft.dropped["supporting fact of a paragraph that is not there"] += 1
-                continue
-            golds.append(gold_in(documents[title], "".join(paragraphs[title]).strip()))
+        texts = {title: "".join(sentences).strip() for title, sentences in paragraphs.items()}
+        documents = {title: draft.add_document(title, text, head=title) for title, text in texts.items() if text}
+        titles = [title for title in dict.fromkeys(facts["title"]) if title in documents]
+        missing = set(facts["title"]) - documents.keys()
+        draft.dropped["supporting fact of a paragraph that is not there"] += len(missing)
+        keys = []
         for title, number in zip(facts["title"], facts["sent_id"], strict=True):
-            sentences = paragraphs.get(title, [])
-            if not 0 <= number < len(sentences) or not sentences[number].strip():
-                draft.dropped["supporting fact without its sentence"] += 1
-                continue
-            keys.append(
-                KeySentence(text=sentences[number].strip(), source="supporting_facts", document_id=documents[title].id)
-            )
+            sentence = "".join(paragraphs.get(title, [])[number : number + 1]).strip() if number >= 0 else ""
+            draft.dropped["supporting fact without its sentence"] += not sentence
+            if sentence:
+                keys.append(KeySentence(text=sentence, source="supporting_facts", document_id=documents[title].id))
+        golds = [gold_in(documents[title], texts[title]) for title in titles]
         return EvalQuestion(
             id=f"{self.name}:{row['id']}",
             question=row["question"].strip(),

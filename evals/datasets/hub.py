@@ -1,4 +1,4 @@
-"""Rows of published datasets: from the HuggingFace hub, its cache, a local clone of its repository, or local files."""
+"""Rows of published datasets: from the HuggingFace hub, its cache, or local files, such as a clone of a repository."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from evals.datasets.tables import first_line, jsonl_rows
 from evals.errors import DatasetError, HubUnreachableError
@@ -44,15 +44,15 @@ class DatasetRows:
         """All values of one column.
 
         Raises:
-            DatasetError: There is no such column.
+            KeyError: There is no such column.
         """
         if name not in self.table.column_names:
-            raise DatasetError(f"{self.source} has no column {name!r}", f"it has: {', '.join(self.table.column_names)}")
-        return cast("list[Any]", self.table.column(name).to_pylist())
+            raise KeyError(name)
+        return list(self.table[name].to_pylist())
 
     def take(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """The rows at these places, in this order."""
-        return cast("list[dict[str, Any]]", self.table.take(list(places)).to_pylist())
+        return list(self.table.take(list(places)).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +72,30 @@ class HubSource:
     revision: str | None = None
 
 
-def clone_of(folder: Path, source: HubSource) -> Path | None:
-    """The local clone of a hub repository, `folder/owner__name`, where there is one."""
-    path = folder / source.repo.replace("/", "__")
-    return path if path.is_dir() else None
+def home_of(folder: Path, name: str, source: HubSource) -> Path:
+    """The folder of a dataset in a data directory: a clone of its repository, `owner__name`, else our name."""
+    clone = folder / source.repo.replace("/", "__")
+    return clone if clone.is_dir() else folder / name
 
 
-def local_rows(folder: Path, name: str, config: str | None, source: HubSource) -> DatasetRows:
-    """Read rows from `folder/name/config/split*.parquet` (or .jsonl).
+def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows:
+    """Read rows from `home/config/split*.parquet` (or .jsonl), or from such files in a folder `split`.
 
     Args:
-        folder: The data directory.
-        name: Our name of the dataset.
+        home: The folder of the dataset.
         config: The config asked for; None takes the default one, or the only one there is.
         source: Names the default config and the split.
 
     Raises:
         DatasetError: There are no such files, or one cannot be read.
     """
-    home = folder / name
-    chosen = config or only_folder(home) or source.config
-    files = sorted(path for path in (home / chosen).glob(f"{source.split}*") if path.suffix in {".parquet", ".jsonl"})
+    chosen, split = config or only_folder(home) or source.config, source.split
+    inside = [path for pattern in (f"{split}*", f"{split}/*") for path in (home / chosen).glob(pattern)]
+    files = sorted(path for path in inside if path.suffix in {".parquet", ".jsonl"})
     if not files:
-        raise DatasetError(
-            f"no rows of {name} in {folder}",
-            f"expected {home / chosen / source.split}*.parquet or .jsonl; without --data-dir they come from the hub",
-        )
-    return DatasetRows(_table(files), f"{name}/{chosen}/{source.split} (local files)", chosen)
+        what, expected = f"no rows of {home.name} in {home.parent}", f"{home / chosen / split}*.parquet or .jsonl"
+        raise DatasetError(what, f"expected {expected}; without --data-dir they come from the hub")
+    return DatasetRows(_table(files), f"{home.name}/{chosen}/{split} (local files)", chosen)
 
 
 def only_folder(home: Path) -> str | None:
@@ -127,24 +124,23 @@ def _table(files: Sequence[Path]) -> Any:
         raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
 
 
-def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None = None) -> DatasetRows:
+def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
     """Load rows through the `datasets` library.
 
     Args:
         source: Where the dataset is.
         config: Another config than the default.
-        clone: A local clone to load instead of the hub's repository.
 
     Raises:
         HubUnreachableError: The hub cannot be reached and the cache does not hold the dataset.
         DatasetError: The hub answers, but the dataset cannot be loaded.
     """
-    online = clone is not None or settle_hub()
+    online = settle_hub()
     load_dataset, errors = _library()
-    chosen = config or (only_folder(clone) if clone else None) or source.config
+    chosen = config or source.config
     try:
         dataset = load_dataset(
-            str(clone or source.repo),
+            source.repo,
             None if source.revision == PARQUET_BRANCH and chosen == source.config else chosen,
             split=source.split,
             **({"revision": source.revision} if source.revision else {}),
@@ -160,9 +156,8 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
             "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
             "or use questions that need no hub: --datasets golden or --dataset-file FILE",
         ) from error
-    where = "local clone" if clone else source.revision or "newest"
     table = dataset.with_format("arrow")[:]  # which stays on disk
-    return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({where})", chosen)
+    return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({source.revision or 'newest'})", chosen)
 
 
 _hub = {"online": False, "asked_again_at": float("-inf")}
@@ -174,9 +169,9 @@ def settle_hub() -> bool:
     """Whether the hub answers; while it does not, its libraries are made to use their cache only."""
     start = time.monotonic()
     if not _hub["online"] and start >= _hub["asked_again_at"]:
-        _hub["online"] = hub_reachable()
-        if not _hub["online"] and time.monotonic() - start > PROBE_TIMEOUT_S / 2:
-            _hub["asked_again_at"] = time.monotonic() + _SILENCE_S
+        online, end = hub_reachable(), time.monotonic()
+        silent = not online and end - start > PROBE_TIMEOUT_S / 2
+        _hub.update(online=online, asked_again_at=end + _SILENCE_S if silent else end)
     import_module("huggingface_hub.constants")  # of which others take the switch when they are imported
     for name in {"huggingface_hub.constants", "datasets.config"} & sys.modules.keys():
         sys.modules[name].HF_HUB_OFFLINE = not _hub["online"]  # type: ignore[attr-defined]
@@ -189,10 +184,9 @@ def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:
     if any(env.get(name, "").strip().lower() in {"1", "true", "yes", "on"} for name in _OFFLINE):
         return False
     answered = threading.Event()
+    endpoint = env.get("HF_ENDPOINT", "https://huggingface.co")
     # A thread, because looking up a name does not obey any timeout.
-    probe = threading.Thread(
-        target=_probe, args=(env.get("HF_ENDPOINT", "https://huggingface.co"), answered), daemon=True
-    )
+    probe = threading.Thread(target=_probe, args=(endpoint, answered), daemon=True)
     probe.start()
     probe.join(PROBE_TIMEOUT_S)
     return answered.is_set()

@@ -29,16 +29,13 @@ class MSMarcoLoader(HubDatasetLoader):
         """Make the question of a row and a document of each of its passages."""
         passages = row["passages"]
         golds: dict[str, GoldPassage] = {}
-        for text, selected in zip(passages["passage_text"], passages["is_selected"], strict=True):
-            if not text.strip():
-                draft.dropped["empty passage"] += 1
-                continue
-            document = draft.add_document("MS MARCO passage", text.strip())
-            if selected:
-                golds[document.id] = gold_in(document, document.text)
+        for text, selected in zip(map(str.strip, passages["passage_text"]), passages["is_selected"], strict=True):
+            draft.dropped["empty passage"] += not text
+            if text:
+                document = draft.add_document("MS MARCO passage", text)
+                golds |= {document.id: gold_in(document, text)} if selected else {}
         answers = _answers(row)
-        if answers and not golds:
-            draft.dropped["gold: no passage was selected"] += 1
+        draft.dropped["gold: no passage was selected"] += bool(answers and not golds)
         return EvalQuestion(
             id=f"{self.name}:{row['query_id']}",
             question=row["query"].strip(),

@@ -72,28 +72,22 @@ class _Paper:
         self.row = row
         self.places: dict[str, tuple[int, str]] = {}
         """Of each paragraph, by its stripped text: where it starts, and its section."""
-        parts, sections, length = [f"# {row['title']}\n"], [], len(row["title"]) + 3
+        text, sections = f"# {row['title']}\n", []
         for title, paragraphs in self._sections():
-            heading = f"\n## {title}\n"
-            parts.append(heading)
-            length += len(heading)
-            start = length
+            text += f"\n## {title}\n"
+            start = len(text)
             for paragraph in paragraphs:
-                self.places.setdefault(paragraph, (length + 1, title))
-                parts.append(f"\n{paragraph}\n")
-                length += len(paragraph) + 2
-            sections.append(Section(title=title, start=start, end=length))
-        self.document = Document(
-            id=f"qasper-{row['id']}", name=row["title"] or row["id"], text="".join(parts), sections=sections
-        )
+                self.places.setdefault(paragraph, (len(text) + 1, title))
+                text += f"\n{paragraph}\n"
+            sections.append(Section(title=title, start=start, end=len(text)))
+        name = row["title"] or row["id"]
+        self.document = Document(id=f"qasper-{row['id']}", name=name, text=text, sections=sections)
 
     def paragraph(self, evidence: str) -> str | None:
         """The paragraph that the evidence is: the same text, or where one of them was cut, the same beginning."""
-        if evidence in self.places:
-            return evidence
         start = evidence[:_BEGINNING]
-        if len(start) < _BEGINNING:
-            return None
+        if evidence in self.places or len(start) < _BEGINNING:
+            return evidence if evidence in self.places else None
         return next((text for text in self.places if text.startswith(start)), None)
 
     def _sections(self) -> Iterable[tuple[str, list[str]]]:
@@ -137,7 +131,6 @@ def _answer_text(answer: Mapping[str, Any]) -> str:
 
 
 def _unanswerable(annotations: Sequence[Mapping[str, Any]], draft: Draft) -> bool | None:
-    said = {bool(answer["unanswerable"]) for answer in annotations}
-    if len(said) > 1:
-        draft.dropped["answerability: annotators disagree"] += 1
-    return said.pop() if len(said) == 1 else None
+    labels = {bool(answer["unanswerable"]) for answer in annotations}
+    draft.dropped["answerability: annotators disagree"] += len(labels) > 1
+    return labels.pop() if len(labels) == 1 else None

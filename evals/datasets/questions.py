@@ -7,50 +7,52 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from pydantic import ValidationError
-
 from evals.datasets.columns import BOOLEANS, PASSAGE_KEYS, QUESTION_COLUMNS, Columns, plain_name
-from evals.datasets.tables import as_list, as_text, as_texts, is_dash, is_nothing, parsed, storable
+from evals.datasets.tables import (
+    as_list,
+    as_text,
+    as_texts,
+    is_dash,
+    is_nothing,
+    located,
+    parsed,
+    parsed_or_text,
+    storable,
+)
 from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.text.numbers import counted
 from evals.text.refusals.detector import is_abstention, is_clear_refusal
-from evals.text.yaml_files import first_problem
 
-_GOLD_PARTS = {
-    "gold_document_ids": "document_id",
-    "gold_chunk_ids": "chunk_id",
-    "gold_sections": "section",
-    "gold_pages": "section",
-}
+_GOLD_PARTS = {"gold_document_ids": "document_id", "gold_chunk_ids": "chunk_id"}
+_GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
 _OF_A_TURN = [name for name in QUESTION_COLUMNS if name not in {"id", "turns", "dataset", "metadata"}]
 
 
-def question_fields(row: Mapping[str, Any], columns: Columns, where: str) -> dict[str, Any]:
+def question_fields(row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
     """The fields of the question that a row holds; those of which it says nothing are left out.
 
     `expected_answer` may be a list of accepted ones.
 
     Raises:
-        DatasetError: A cell cannot be read; the message names row and column.
+        DatasetError: A cell cannot be read; the message names the column.
     """
     data: dict[str, Any] = {}
     for name, column in columns.fields.items():
         cell = row.get(column)
         says_nothing = is_nothing(cell) and not (name == "question" and cell is not None)
         if not says_nothing or (name == "expected_answer" and is_dash(cell)):
-            try:
+            with located(f"column {column}"):
                 data[name] = _READERS.get(name, as_text)(split_bars(cell, column, row))
-            except ValueError as error:
-                raise DatasetError(f"{where}, column {column}: {error}") from error
     if "key_sentences" in data:
         source, texts = columns.fields["key_sentences"], data["key_sentences"]
         data["key_sentences"] = [{"text": text, "source": source} if isinstance(text, str) else text for text in texts]
-    _join_golds(data, where)
+    if golds := _golds(data):
+        data["gold_passages"] = golds
     if "is_answerable" in data:
         answerable = data.pop("is_answerable")
         if data.setdefault("is_unanswerable", not answerable) is answerable:
-            raise DatasetError(f"{where}: it is answerable and unanswerable at once", "correct one of the two columns")
+            raise DatasetError("it is answerable and unanswerable at once", "correct one of the two columns")
     kept = [*columns.metadata, columns.fields.get("gold_pages", "")]
     extra = {title: storable(row[title]) for title in kept if not is_nothing(row.get(title))}
     if extra and isinstance(data.setdefault("metadata", {}), Mapping):
@@ -58,28 +60,24 @@ def question_fields(row: Mapping[str, Any], columns: Columns, where: str) -> dic
     return data
 
 
-def _join_golds(data: dict[str, Any], where: str) -> None:
-    """Give passages the ids, sections and pages of other columns; ids that belong to none are golds of their own."""
-    golds = data.get("gold_passages", [])
-    texts = list(golds)
+def _golds(data: dict[str, Any]) -> list[Any]:
+    """The passages with the ids, sections and pages of other columns; ids that belong to none are golds themselves."""
+    golds: list[Any] = data.pop("gold_passages", [])
+    texts = golds
     for name, key in _GOLD_PARTS.items():
         values = data.pop(name, [])
         targets = golds if key == "section" else texts
         shared = values * len(targets) if key != "chunk_id" and len(values) == 1 else values
-        if (
-            shared
-            and len(shared) == len(targets)
-            and all(isinstance(gold, dict) and key not in gold for gold in targets)
-        ):
+        fit = len(shared) == len(targets) and all(isinstance(gold, dict) and key not in gold for gold in targets)
+        if shared and fit:
             for gold, value in zip(targets, shared, strict=True):
                 gold[key] = value
         elif key != "section":
             golds = [*golds, *({key: value} for value in values)]
         elif name == "gold_sections" and values:
             count = f"{counted(len(values), 'section')} for {counted(len(golds), 'gold')}"
-            raise DatasetError(f"{where}: {count}", "give one for all, or one for each")
-    if golds:
-        data["gold_passages"] = golds
+            raise DatasetError(count, "give one for all, or one for each")
+    return golds
 
 
 def split_bars(cell: Any, column: str, row: Mapping[str, Any]) -> Any:
@@ -94,13 +92,13 @@ def passages(value: Any) -> list[Any]:
     Raises:
         ValueError: The cell begins as a list and is none.
     """
-    return [passage({"text": item} if isinstance(item, str) else item) for item in as_list(value)]
+    return [passage(item) for item in as_list(value)]
 
 
 def passage(item: Any) -> Any:
-    """A passage with our names for its keys, and its ids as texts."""
+    """A passage as an object with our names for its keys, and its ids as texts."""
     if not isinstance(item, Mapping):
-        return item
+        return {"text": item} if isinstance(item, str) else item
     named = {PASSAGE_KEYS.get(str(key), str(key)): value for key, value in item.items() if value is not None}
     return {key: as_text(value) if key.endswith("_id") else value for key, value in named.items()}
 
@@ -109,13 +107,8 @@ def _expected(value: Any) -> Any:
     """One answer as text, or a list of accepted ones; what looks like a list and is none is a text."""
     if isinstance(value, bool):
         return [as_text(value), str(value).lower()]
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            items = as_list(value)
-        except ValueError:
-            return value
-        return items if items and all(isinstance(item, str) for item in items) else value
-    return as_texts(value) if isinstance(value, list | tuple) else as_text(value)
+    items = parsed_or_text(value)
+    return as_texts(items) if isinstance(items, list | tuple) else as_text(value)
 
 
 def _boolean(value: Any) -> bool:
@@ -123,12 +116,6 @@ def _boolean(value: Any) -> bool:
     if boolean is None:
         raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
     return boolean
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, str) and parsed(value) == value:
-        raise ValueError(f"not valid JSON ({value[:40]!r})")
-    return parsed(value)
 
 
 def _turns(value: Any) -> list[Any]:
@@ -152,8 +139,8 @@ _READERS = {
     "gold_passages": passages,
     "gold_pages": lambda value: [f"page {page}" for page in as_texts(value)],
     "key_sentences": as_list,
-    "checks": _json,
-    "metadata": lambda value: storable(_json(value)),
+    "checks": parsed,
+    "metadata": lambda value: storable(parsed(value)),
     **dict.fromkeys(("answers", "gold_sections", "rubric"), as_texts),
     **dict.fromkeys(("gold_document_ids", "gold_chunk_ids"), _ids),
     **dict.fromkeys(("is_unanswerable", "is_answerable"), _boolean),
@@ -170,7 +157,7 @@ def derived_id(data: Mapping[str, Any]) -> str:
     return f"q-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:12]}"
 
 
-def with_turns(data: dict[str, Any], given_id: str, where: str) -> Iterator[dict[str, Any]]:
+def with_turns(data: dict[str, Any], given_id: str) -> Iterator[dict[str, Any]]:
     """The fields of the questions that a row holds: one, and of a conversation one more for each other turn with gold.
 
     Each of them is a question with the turns up to it, so that it is asked in a conversation of its own.
@@ -178,35 +165,37 @@ def with_turns(data: dict[str, Any], given_id: str, where: str) -> Iterator[dict
     Raises:
         DatasetError: A turn is neither a text nor an object with a question and its gold.
     """
-    fields = {**data, "id": given_id}
-    turns = [_turn(item, f"{where}, turn {number}") for number, item in enumerate(fields.pop("turns", ()), start=1)]
+    turns = []
+    for number, item in enumerate(data.pop("turns", ()), start=1):
+        with located(f"turn {number}"):
+            turns.append(_turn(item))
     if not turns:
-        yield fields
+        yield {**data, "id": given_id}
         return
     messages = [turn.pop("question") for turn in turns]
-    if not is_nothing(fields.get("question")) and fields["question"] != messages[-1]:
-        raise DatasetError(f"{where}, column question: it is not the last of the turns", "leave one of the two out")
-    if twice := sorted(turns[-1].keys() & fields.keys()):
-        raise DatasetError(f"{where}: {twice[0]} stands in the row and in its last turn", "leave one of the two out")
-    if any(turns[:-1]) and isinstance(fields.setdefault("metadata", {}), Mapping):
-        fields["metadata"] = {CONVERSATION: given_id, **fields["metadata"]}
-    shared: dict[str, Any] = {key: fields[key] for key in ("dataset", "metadata") if key in fields}
-    for number, gold in enumerate(turns, start=1):
-        asked = {"question": messages[number - 1], "turns": messages[:number]}
-        if number == len(turns):
-            yield {**fields, **gold, **asked}
-        elif gold:
-            yield {**shared, **gold, **asked, "id": f"{given_id}#{number}"}
+    if not is_nothing(data.get("question")) and data["question"] != messages[-1]:
+        with located("column question"):
+            raise DatasetError("it is not the last of the turns", "leave one of the two out")
+    if twice := sorted(turns[-1].keys() & data.keys()):
+        raise DatasetError(f"{twice[0]} stands in the row and in its last turn", "leave one of the two out")
+    if any(turns[:-1]) and isinstance(data.setdefault("metadata", {}), Mapping):
+        data["metadata"] = {CONVERSATION: given_id, **data["metadata"]}
+    shared: dict[str, Any] = {key: data[key] for key in ("dataset", "metadata") if key in data}
+    for number, gold in enumerate(turns[:-1], start=1):
+        if gold:
+            asked = {"id": f"{given_id}#{number}", "question": messages[number - 1], "turns": messages[:number]}
+            yield {**shared, **gold, **asked}
+    yield {**data, **turns[-1], "id": given_id, "question": messages[-1], "turns": messages}
 
 
-def _turn(item: Any, where: str) -> dict[str, Any]:
+def _turn(item: Any) -> dict[str, Any]:
     """The message of a turn as its question, with its gold."""
     turn = {"question": item} if isinstance(item, str) else item
     if not isinstance(turn, Mapping) or not isinstance(turn.get("question"), str) or is_nothing(turn["question"]):
-        raise DatasetError(f"{where}: it is neither a text nor an object with a question", "see docs/datasets.md")
+        raise DatasetError("it is neither a text nor an object with a question", "see docs/datasets.md")
     if unknown := sorted(map(str, turn.keys() - set(_OF_A_TURN))):
-        raise DatasetError(f"{where}: unknown key {unknown[0]!r}", f"a turn may have {', '.join(_OF_A_TURN)}")
-    return question_fields(turn, Columns({key: key for key in turn}), where)
+        raise DatasetError(f"unknown key {unknown[0]!r}", f"a turn may have {', '.join(_OF_A_TURN)}")
+    return question_fields(turn, Columns({key: key for key in turn}))
 
 
 # Expected answers that are none: marks that there is no answer, and answers of a model that declined.
@@ -256,13 +245,16 @@ class QuestionReader:
         Raises:
             DatasetError: The row is wrong; the message names row and column.
         """
-        data = question_fields(row, self.columns, where)
-        for fields in with_turns(data, data.get("id", derived_id(data)), where):
-            question = self._question(fields, where)
+        columns = self.columns.fields
+        with located(where, EvalQuestion, columns):
+            data = question_fields(row, self.columns)
+            has_id = "id" in data
+            questions = [self._question(fields) for fields in with_turns(data, data.get("id", derived_id(data)))]
+        for question in questions:
             self.elided += sum(bool(_ELIDED.search(gold.text)) for gold in question.gold_passages)
-            if question.expected_answer and not (question.gold_passages or self.columns.fields.keys() & _ANSWERABILITY):
+            if question.expected_answer and not (question.gold_passages or columns.keys() & _ANSWERABILITY):
                 self.expected[question.expected_answer] += " " in question.expected_answer.strip()
-            yield question, "id" in data
+            yield question, has_id
 
     def notes(self) -> Iterator[str]:
         """What a reader must know of the questions read."""
@@ -271,98 +263,80 @@ class QuestionReader:
             yield f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`"
         expected, times = next(iter(self.expected.most_common(1)), ("", 0))
         if times >= _OFTEN:
-            yield (
-                f"{times} questions without a gold passage expect {expected[:60]!r}: if that means that no document "
-                "answers them, write `-` instead, or mark them in a column is_unanswerable"
-            )
+            hint = "write `-` instead, or mark them in a column is_unanswerable"
+            count = f"{times} questions without a gold passage expect {expected[:60]!r}"
+            yield f"{count}: if that means that no document answers them, {hint}"
         if self.elided:
             golds = counted(self.elided, "gold passage", "leaves")
             yield f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"
 
-    def _question(self, data: dict[str, Any], where: str) -> EvalQuestion:
-        self._settle_references(data, where)
-        columns = self.columns.fields
-        try:
-            question = EvalQuestion.model_validate(data)
-        except ValidationError as error:
-            problem = first_problem(error, EvalQuestion)
-            key, dot, rest = problem.key.partition(".")
-            hint = problem.hint or ("write the question there, or delete the row" if key == "question" else None)
-            raise DatasetError(f"{where}, column {columns.get(key, key)}{dot}{rest}: {problem.what}", hint) from error
+    def _question(self, data: dict[str, Any]) -> EvalQuestion:
+        references = [*_items(data.get("expected_answer")), *_items(data.get("answers"))]
+        if all(isinstance(text, str) for text in references):  # else the check of the types tells
+            self._settle_references(data, references)
+        question = EvalQuestion.model_validate(data)
         if is_nothing(question.question):
-            raise DatasetError(f"{where}, column {columns.get('question', 'question')}: it is empty")
-        answered = [
-            *(["gold_passages"] if question.gold_passages else []),
-            *(["expected_answer"] if not _may_decline(question.expected_answer, question) else []),
-            *(["answers"] if not all(_may_decline(answer, question) for answer in question.answers) else []),
-        ]
-        if question.is_unanswerable and answered:  # each metric would believe another half of the row
-            raise DatasetError(
-                f"{where}, column {answered[0]}: the question has an answer, and is_unanswerable is true",
-                "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered",
-            )
+            with located(f"column {self.columns.fields.get('question', 'question')}"):
+                raise DatasetError("it is empty")
+        if question.is_unanswerable and (name := _answered_by(question)):  # each metric would believe another half
+            hint = "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered"
+            with located(f"column {name}"):
+                raise DatasetError("the question has an answer, and is_unanswerable is true", hint)
         return question
 
-    def _settle_references(self, data: dict[str, Any], where: str) -> None:
+    def _settle_references(self, data: dict[str, Any], references: list[str]) -> None:
         """Take what is no expected answer out of the fields of a question, and note what it says of answerability.
 
-        A question with an expected answer or gold is answerable where the file does not say it, unless one of its
-        references declines, however short it is. A context may go with any question: it is no gold of one without an
-        answer, and shows that there is one only in a file without references.
+        A mark says that there is no answer; so does a dash in a row that has none, and else it says nothing. A question
+        with an expected answer or gold is answerable where the file does not say it, unless one of its references
+        declines, however short it is. A context may go with any question: it is no gold of one without an answer, and
+        shows that there is one only in a file without references.
         """
-        references = [*_texts(data.get("expected_answer")), *_texts(data.get("answers"))]
-        if not all(isinstance(text, str) for text in references):
-            return  # which the check of the types will tell
-        given, question = set(references), str(data.get("question", ""))
-        marks, empty = self._take_marks(given, question, data, where)
-        if data.get("is_unanswerable") is None:
-            columns, golds = self.columns.fields, data.get("gold_passages")
-            is_context = plain_name(columns.get("gold_passages", "")) == "context"
-            known = given - empty or (golds and not (is_context and columns.keys() & set(_REFERENCES)))
-            declined = marks or any(is_abstention(text, question) for text in given - empty)
-            data["answerable_by_gold"] = bool(known) and not declined
-            refused = {
-                text for text in given if len(text.split()) >= _PROSE and is_clear_refusal(text, question)
-            } - marks
-            self.dropped.update([DECLINED] if refused else [])
-            empty |= refused
-        out = marks | empty
-        expected, answers = ([text for text in _texts(data.pop(name, None)) if text not in out] for name in _REFERENCES)
-        if expected:
-            data["expected_answer"] = expected[0]
-        if variants := list(dict.fromkeys([*(expected if len(expected) > 1 else []), *answers])):
-            data["answers"] = variants
-
-    def _take_marks(
-        self, given: set[str], question: str, data: dict[str, Any], where: str
-    ) -> tuple[set[str], set[str]]:
-        """The references that say that there is no answer, and those that say nothing; where all do, it is so."""
-        golds, unanswerable = data.get("gold_passages"), data.get("is_unanswerable")
-        dashes = {text for text in given if is_dash(text)}
-        marks, empty = {text for text in given if _MARK.fullmatch(text.strip())}, set[str]()
-        if golds or given > dashes or unanswerable is False:
-            empty = {dash for dash in dashes if "none" not in dash.casefold()}  # there is an answer, and it is not here
+        question, golds, stated = str(data.get("question", "")), data.get("gold_passages"), data.get("is_unanswerable")
+        marks = {text for text in references if _MARK.fullmatch(text.strip())}
+        dashes, empty = {text for text in references if is_dash(text)}, set[str]()
+        if golds or stated is False or len(dashes) < len(references):
+            empty = {dash for dash in dashes if "none" not in dash.casefold()}
         elif all(is_abstention(dash, question) for dash in dashes):
             marks |= dashes
-        if marks and unanswerable is False:
-            what = f"{where}: the expected answer is {min(marks)!r}, and is_unanswerable is false"
+        answers = [text for text in references if text not in marks | empty]
+        if marks and stated is False:
+            what = f"the expected answer is {min(marks)!r}, and is_unanswerable is false"
             raise DatasetError(what, "one of the two is wrong")
-        by_mark = bool(marks) and marks == given - empty and unanswerable is None
+        by_mark = bool(marks) and not answers and stated is None
         if by_mark:
-            data["is_unanswerable"] = True
+            data["is_unanswerable"] = stated = True
             self.dashes += bool(dashes)
-        elif marks and marks < given - empty:
+        elif marks and answers:
             self.dropped["answerability: the expected answers disagree"] += 1
-        is_named_gold = not _GOLDS.isdisjoint(map(plain_name, self.columns.fields.values()))
-        if data.get("is_unanswerable") and golds and (by_mark or not is_named_gold):
+        columns = self.columns.fields
+        if stated and golds and (by_mark or _GOLDS.isdisjoint(map(plain_name, columns.values()))):
             self.dropped["gold passage of a question without an answer"] += len(data.pop("gold_passages"))
-        return marks, empty
+        if stated is None:
+            is_context = plain_name(columns.get("gold_passages", "")) == "context"
+            is_gold = golds and not (is_context and columns.keys() & set(_REFERENCES))
+            declined = marks or any(is_abstention(text, question) for text in answers)
+            data["answerable_by_gold"] = bool(answers or is_gold) and not declined
+            refused = [text for text in answers if len(text.split()) >= _PROSE and is_clear_refusal(text, question)]
+            self.dropped.update([DECLINED] if refused else [])
+            answers = [text for text in answers if text not in refused]
+        expected, variants = (
+            [text for text in _items(data.pop(name, None)) if text in answers] for name in _REFERENCES
+        )
+        if expected:
+            data["expected_answer"] = expected[0]
+        data["answers"] = list(dict.fromkeys([*(expected if len(expected) > 1 else []), *variants]))
 
 
-def _texts(value: Any) -> list[Any]:
+def _items(value: Any) -> list[Any]:
     return [item for item in (value if isinstance(value, list) else [value]) if item is not None and item != ""]
 
 
-def _may_decline(answer: str | None, question: EvalQuestion) -> bool:
-    """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
-    return not answer or bool(_NEGATION.search(answer)) or is_abstention(answer, question.question)
+def _answered_by(question: EvalQuestion) -> str | None:
+    """The field that holds an answer to the question; in doubt it declines, for a file is refused otherwise."""
+    if question.gold_passages:
+        return "gold_passages"
+    for name, texts in (("expected_answer", [question.expected_answer or ""]), ("answers", question.answers)):
+        if not all(not text or _NEGATION.search(text) or is_abstention(text, question.question) for text in texts):
+            return name
+    return None

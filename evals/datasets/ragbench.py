@@ -8,24 +8,21 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
-from evals.datasets.hub import DatasetRows, HubSource, clone_of
+from evals.datasets.hub import DatasetRows, HubSource, home_of
 from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
 
 DOMAINS = {
-    "covidqa": "biomedical",
-    "cuad": "legal",
-    "delucionqa": "customer support",
-    "emanual": "customer support",
-    "expertqa": "general knowledge",
-    "finqa": "finance",
-    "hagrid": "general knowledge",
-    "hotpotqa": "general knowledge",
-    "msmarco": "general knowledge",
-    "pubmedqa": "biomedical",
-    "tatqa": "finance",
-    "techqa": "customer support",
+    subset: domain
+    for domain, subsets in {
+        "biomedical": ("covidqa", "pubmedqa"),
+        "customer support": ("delucionqa", "emanual", "techqa"),
+        "finance": ("finqa", "tatqa"),
+        "general knowledge": ("expertqa", "hagrid", "hotpotqa", "msmarco"),
+        "legal": ("cuad",),
+    }.items()
+    for subset in subsets
 }
 """The domain of each subset, which is a config on the hub."""
 
@@ -54,14 +51,14 @@ class RAGBenchLoader(HubRowsLoader):
         Raises:
             DatasetError: The subset does not exist, or its rows cannot be had.
         """
-        subsets = sorted(
-            self._subsets(options), key=lambda subset: sha256(f"{options.seed}:{subset}".encode()).digest()
-        )
-        tables, drawn = {}, []
-        for subset in subsets[: options.samples]:
-            rows, _ = self.open(replace(options, config=subset))
-            tables[subset] = rows
-            drawn.append([(subset, place) for place in sample(rows.column("id"), options.samples, options.seed)])
+        rank = {subset: sha256(f"{options.seed}:{subset}".encode()).digest() for subset in self._subsets(options)}
+        subsets = sorted(rank, key=rank.__getitem__)[: options.samples]
+        tables = {subset: self.open(replace(options, config=subset))[0] for subset in subsets}
+        drawn = []
+        for subset, rows in tables.items():
+            with columns_of(rows):
+                places = sample(rows.column("id"), options.samples, options.seed)
+            drawn.append([(subset, place) for place in places])
         turns = (pair for turn in zip_longest(*drawn) for pair in turn if pair is not None)
         chosen = list(islice(turns, options.samples))
         draft = Draft()
@@ -77,11 +74,12 @@ class RAGBenchLoader(HubRowsLoader):
     def _subsets(self, options: LoadOptions) -> list[str]:
         if options.config is not None:
             if options.config not in DOMAINS:
-                raise DatasetError(f"ragbench has no subset {options.config!r}", f"it has: {', '.join(DOMAINS)}")
+                hint = f"it has: {', '.join(sorted(DOMAINS))}"
+                raise DatasetError(f"ragbench has no subset {options.config!r}", hint)
             return [options.config]
         if options.data_dir is None:
             return list(DOMAINS)
-        home = clone_of(options.data_dir, self.hub) or options.data_dir / self.name
+        home = home_of(options.data_dir, self.name, self.hub)
         return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
     def add(self, subset: str, rows: DatasetRows, places: Sequence[int], draft: Draft) -> None:
@@ -99,17 +97,13 @@ class RAGBenchLoader(HubRowsLoader):
             draft.questions.append(self._question(subset, row, draft))
 
     def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
-        documents = [
-            draft.add_document(f"ragbench {subset}", text.strip()) if text.strip() else None
-            for text in row["documents"]
-        ]
-        relevant = [(documents[index], text.strip()) for index, text in _relevant(row, draft)]
-        golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document is not None}
-        keys = [
-            KeySentence(text=text, source="all_relevant_sentence_keys", document_id=document.id if document else None)
-            for document, text in relevant
-            if text
-        ]
+        texts = [text.strip() for text in row["documents"]]
+        documents = {place: draft.add_document(f"ragbench {subset}", text) for place, text in enumerate(texts) if text}
+        relevant = [(documents.get(place), text.strip()) for place, text in _relevant(row, draft)]
+        golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document}
+        source = "all_relevant_sentence_keys"
+        sentences = [(text, document and document.id) for document, text in relevant if text]
+        keys = [KeySentence(text=text, source=source, document_id=document_id) for text, document_id in sentences]
         rank = _rank(row["adherence_score"], row["response"], row["question"])
         draft.dropped.update([DECLINED] if rank == _DECLINES else [])
         is_answerable = not declines(row["response"] or "", row["question"])
@@ -152,5 +146,4 @@ def _relevant(row: Mapping[str, Any], draft: Draft) -> list[tuple[int, str]]:
     relevant = dict.fromkeys(key for key in keys if key in sentences)
     draft.dropped["relevant key of no sentence"] += sum(key not in sentences for key in keys)
     draft.dropped["relevant key named twice"] += sum(key in sentences for key in keys) - len(relevant)
-    draft.dropped = +draft.dropped
     return [sentences[key] for key in relevant]

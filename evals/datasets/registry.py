@@ -84,11 +84,9 @@ def check_name(name: str) -> None:
 def _find(name: str) -> type[BaseDatasetLoader] | None:
     """The loader class of this name; of the plug-ins only the one that has it is loaded."""
     known = {loader.name: loader for loader in LOADERS} | _registered
-    if name in known:
-        return known[name]
-    point = _plugged().get(name)
-    if point is None:
-        return None
+    if name in known or name not in _plugged():
+        return known.get(name)
+    point = _plugged()[name]
     loaded = load_plugin(point, DatasetError)
     if not _is_loader(loaded):
         raise broken_plugin(point, f"is no dataset: {loaded!r} is not a subclass of BaseDatasetLoader", DatasetError)
@@ -97,10 +95,7 @@ def _find(name: str) -> type[BaseDatasetLoader] | None:
 
 def _plugged() -> dict[str, EntryPoint]:
     """The entry points of other packages by name; of several with one name the first counts."""
-    found: dict[str, EntryPoint] = {}
-    for point in entry_points(group="evals.datasets"):
-        found.setdefault(point.name, point)
-    return found
+    return {point.name: point for point in reversed(list(entry_points(group="evals.datasets")))}
 
 
 def _is_loader(thing: object) -> bool:

@@ -9,15 +9,17 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time
-from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from evals.datasets import excel
 from evals.errors import DatasetError
 from evals.text.decoding import check_file, read_text, text_lines, without_surrogates
-from evals.text.yaml_files import YamlTextError, load_yaml, nearest_hint
+from evals.text.yaml_files import YamlTextError, first_problem, load_yaml, nearest_hint
 
 Row = tuple[str, Any]
 """A value of a file with its place, as messages name it."""
@@ -29,13 +31,12 @@ TREES = frozenset({".json", ".yaml", ".yml"})
 _DELIMITED = frozenset({".csv", ".tsv", ".tab", ".txt"})
 TABLES = _DELIMITED | excel.ENDINGS | {".parquet"}
 """Endings of files that hold a header and cells."""
-_LONGEST_CELL = 2**31 - 1
-"""Characters of a cell of CSV: ten passages in one are more than the 131,072 that Python allows."""
 _GUARDED = re.compile(r"'(?=\s*[=+\-@＝＋－＠]|[\t\r\n])")
 """The apostrophe that exported tables put before what a spreadsheet would take for a formula."""
 _PARTS = ("questions", "documents")
 _ABOUT = frozenset({"name", "version", "description", "licence", "license", "metadata"})
 """Keys of an object that say what the file is; nothing reads them."""
+csv.field_size_limit(2**31 - 1)  # ten passages in a cell are more than the 131,072 characters that Python allows
 
 
 def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None]:
@@ -60,16 +61,20 @@ def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None
         return _sheet_rows(path, is_known)
     if ending in _DELIMITED:
         text, note = read_text(path, windows=True)
-        if ending == ".txt" and not _is_table(text, is_known):
-            asked = ((n, line.strip()) for n, line in enumerate(text.splitlines(), start=1) if line.strip())
-            return ((f"{path.name}, line {n}", {"question": line}) for n, line in asked), note
-        return csv_rows(path.name, text, is_known), note
+        headers = _headers(text)
+        if (
+            ending != ".txt"
+            or len(headers["\t"]) > 1
+            or any(is_known(title) for cut in headers.values() for title in cut)
+        ):
+            return csv_rows(path.name, text, is_known), note
+        lines = numbered(f"{path.name}, line", map(str.strip, text.splitlines()))
+        return [(where, {"question": line}) for where, line in lines if line], note
     if not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
-    raise DatasetError(
-        f"{path.name}: the file must end with .json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml",
-        "a folder of queries.jsonl, corpus.jsonl and qrels will do too",
-    )
+    endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
+    hint = "a folder of queries.jsonl, corpus.jsonl and qrels will do too"
+    raise DatasetError(f"{path.name}: the file must end with {endings}", hint)
 
 
 def jsonl_rows(path: Path, hint: str | None = None) -> Iterator[Row]:
@@ -82,9 +87,8 @@ def jsonl_rows(path: Path, hint: str | None = None) -> Iterator[Row]:
     Raises:
         DatasetError: The file cannot be read, or a line is no JSON; while they are read.
     """
-    for number, line in enumerate(text_lines(path), start=1):
+    for where, line in numbered(f"{path.name}, line", text_lines(path)):
         if line.strip():
-            where = f"{path.name}, line {number}"
             yield where, parse_json(line, where, hint)
 
 
@@ -100,6 +104,11 @@ def parse_json(text: str, where: str, hint: str | None = None) -> Any:
         raise DatasetError(f"{where}: not valid JSON ({error})", hint) from error
 
 
+def _headers(text: str) -> dict[str, list[str]]:
+    """The first row as each separator cuts it."""
+    return {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
+
+
 def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
     """The rows of a table as text; a cell that is not there is left out.
 
@@ -111,43 +120,12 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
     headers = _headers(text)
     sign = max(headers, key=lambda sign: (sum(map(is_known, headers[sign])), len(headers[sign])))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
-    number = 0
+    lines = ((f"{name}, row {n} (line {reader.line_num})", cells) for n, cells in enumerate(filter(None, reader)))
     try:
-        titles = _titles(name, next(reader, []))
-        for number, cells in enumerate(filter(None, reader), start=1):
-            where = f"{name}, row {number} (line {reader.line_num})"
-            if any(cell.strip() for cell in cells[len(titles) :]):
-                raise DatasetError(f"{where}: more cells than the header has columns")
-            if any(cell.strip() for cell in cells):
-                yield where, _row(titles, [cell[1:] if _GUARDED.match(cell) else cell for cell in cells])
+        for where, row in _titled(name, lines):
+            yield where, {title: cell[1:] if _GUARDED.match(cell) else cell for title, cell in row.items()}
     except csv.Error as error:
-        where = f"{name}, row {number + 1} (line {reader.line_num})"
-        raise DatasetError(f"{where}: not valid CSV ({error})") from error
-
-
-def _headers(text: str) -> dict[str, list[str]]:
-    """The first row as each separator cuts it."""
-    csv.field_size_limit(_LONGEST_CELL)
-    return {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
-
-
-def _is_table(text: str, is_known: IsKnown) -> bool:
-    """Whether a text has columns; else each line of it is a question."""
-    headers = _headers(text)
-    return len(headers["\t"]) > 1 or any(map(is_known, chain.from_iterable(headers.values())))
-
-
-def _titles(name: str, header: Sequence[Any]) -> list[str]:
-    titles = [str(title).strip() for title in header]
-    twice = next((title for title, times in Counter(titles).items() if title and times > 1), None)
-    if twice:
-        raise DatasetError(f"{name}: the header holds the column {twice!r} twice", "name each column once")
-    return titles
-
-
-def _row(titles: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
-    """The cells by their titles; those without a title are left out, as the row numbers of a data frame are."""
-    return {title: cell for title, cell in zip(titles, cells, strict=False) if title}
+        raise DatasetError(f"{name}, line {reader.line_num}: not valid CSV ({error})") from error
 
 
 def _sheet_rows(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None]:
@@ -156,11 +134,22 @@ def _sheet_rows(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | Non
     if not sheets:
         return [], None
     chosen = max(sheets, key=lambda name: sum(is_known(str(cell)) for cell in sheets[name][0][1]))
-    (_, header), *below = sheets[chosen]
-    titles = _titles(path.name, header)
     unread = ", ".join(repr(name) for name in sheets if name != chosen)
     note = f"read the sheet {chosen!r}, not {unread}" if unread else None
-    return [(f"{path.name}, row {number}", _row(titles, cells)) for number, cells in below], note
+    return _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheets[chosen])), note
+
+
+def _titled(name: str, lines: Iterator[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
+    """The cells of each line by the titles of the first; those without a title are left out, as an index has none."""
+    titles = [str(title).strip() for title in next(lines, ("", ()))[1]]
+    twice = next((title for title, times in Counter(titles).items() if title and times > 1), None)
+    if twice:
+        raise DatasetError(f"{name}: the header holds the column {twice!r} twice", "name each column once")
+    for where, cells in lines:
+        if any(str(cell).strip() for cell in cells[len(titles) :]):
+            raise DatasetError(f"{where}: more cells than the header has columns")
+        if any(str(cell).strip() for cell in cells):
+            yield where, {title: cell for title, cell in zip(titles, cells, strict=False) if title}
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
@@ -171,11 +160,46 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         check_file(path, most=None)
         with pq.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(batch_size=1000) for row in batch.to_pylist())
-            for number, row in enumerate(rows, start=1):
+            for where, row in numbered(f"{path.name}, row", rows):
                 if any(value is not None for value in row.values()):
-                    yield f"{path.name}, row {number}", row
+                    yield where, row
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
+
+
+class PlacedError(DatasetError):
+    """An error that begins with its place: "q.json, question 1, column answers: it is no list"."""
+
+
+@contextmanager
+def located(
+    place: str, model: type[BaseModel] = BaseModel, columns: Mapping[str, str] | None = None, *, kind: str = "column "
+) -> Iterator[None]:
+    """Put a place before what is wrong within it, which may begin with a place of its own.
+
+    Args:
+        place: Such as a row, or a column of it.
+        model: What values are checked by.
+        columns: By field of the model, the column that holds it.
+        kind: What stands before the name of a field.
+
+    Raises:
+        PlacedError: A value is wrong.
+    """
+    try:
+        yield
+    except PlacedError as error:
+        raise PlacedError(f"{place}, {error.message}", error.hint) from error
+    except DatasetError as error:
+        raise PlacedError(f"{place}: {error.message}", error.hint) from error
+    except ValidationError as error:
+        problem = first_problem(error, model)
+        key, dot, rest = problem.key.partition(".")
+        place = f"{place}, {kind}{(columns or {}).get(key, key)}{dot}{rest}" if key else place
+        hint = "write the question there, or delete the row" if key == "question" else None
+        raise PlacedError(f"{place}: {problem.what}", problem.hint or hint) from error
+    except ValueError as error:
+        raise PlacedError(f"{place}: {error}") from error
 
 
 def first_line(error: Exception) -> str:
@@ -198,7 +222,7 @@ def read_tree(path: Path) -> Any:
         raise DatasetError(f"{path.name}: not valid YAML ({error})") from None
 
 
-def rows_in(name: str, data: Any) -> tuple[list[Row], list[Row]]:
+def rows_in(name: str, data: Any) -> tuple[Iterator[Row], Iterator[Row]]:
     """Questions and documents of one value: a list, or an object with `questions` and maybe `documents`.
 
     Raises:
@@ -216,9 +240,9 @@ def rows_in(name: str, data: Any) -> tuple[list[Row], list[Row]]:
     return numbered(f"{name}, question", questions), numbered(f"{name}, document", documents)
 
 
-def numbered(name: str, values: Iterable[Any]) -> list[Row]:
+def numbered(name: str, values: Iterable[Any]) -> Iterator[Row]:
     """The values with their places, such as "q.json, question 1"."""
-    return [(f"{name} {number}", value) for number, value in enumerate(values, start=1)]
+    return ((f"{name} {number}", value) for number, value in enumerate(values, start=1))
 
 
 # What a cell of a table, or a value of JSON, says: nothing, a text, a list.
@@ -298,6 +322,14 @@ def parsed(value: Any) -> Any:
             return _printed_by_numpy(value.strip()) or ast.literal_eval(value.strip())
         except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
             raise ValueError(f"not valid JSON ({error})") from error
+
+
+def parsed_or_text(value: Any) -> Any:
+    """The list or object that a text writes; any other value unchanged, also a text that only begins as one."""
+    try:
+        return parsed(value)
+    except ValueError:
+        return value
 
 
 def _printed_by_numpy(text: str) -> list[str]:

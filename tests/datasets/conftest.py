@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
+from evals.datasets.base import Draft
+from evals.datasets.file import read_file
+
 Row = dict[str, Any]
 
 SQUAD = pa.schema(
@@ -87,6 +90,20 @@ MSMARCO = pa.schema(
 )
 SCHEMAS = {"squad_v2": SQUAD, "hotpotqa": HOTPOT, "ragbench": RAGBENCH, "qasper": QASPER, "msmarco": MSMARCO}
 CONFIGS = {"squad_v2": "squad_v2", "hotpotqa": "distractor", "qasper": "qasper", "msmarco": "v2.1"}
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., Draft]:
+    """Read a file of this name: of a text, of bytes, or of rows as JSON; keywords are columns that are named."""
+
+    def file(name: str, content: Any, **columns: str) -> Draft:
+        path = tmp_path / name
+        if not isinstance(content, str | bytes):
+            content = json.dumps(content)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_file(path, columns)
+
+    return file
 
 
 @pytest.fixture

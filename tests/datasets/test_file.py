@@ -1,6 +1,5 @@
 """A user's own questions: good files."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,24 +10,7 @@ from evals.datasets.base import Draft, LoadOptions, fingerprint
 from evals.datasets.file import load_file, read_file
 from evals.errors import DatasetError
 
-Write = Callable[..., Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write a file of questions."""
-
-    def put(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return put
-
-
-def read(path: Path) -> list[str]:
-    """The questions' texts."""
-    return [question.question for question in read_file(path).questions]
+Read = Callable[..., Draft]
 
 
 @pytest.mark.parametrize(
@@ -44,9 +26,10 @@ def read(path: Path) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "bom"])
-def test_every_format_needs_only_the_question(write: Write, name: str, content: str, bom: bytes) -> None:
+def test_every_format_needs_only_the_question(read: Read, name: str, content: str, bom: bytes) -> None:
     """JSON, JSONL and CSV, with or without a byte order mark, with any line end and blank lines."""
-    assert read(write(name, bom + content.encode())) == ["Où?", "Who?"]
+    content_of = read(name, bom + content.encode())
+    assert [question.question for question in content_of.questions] == ["Où?", "Who?"]
 
 
 @pytest.mark.parametrize(
@@ -58,38 +41,36 @@ def test_every_format_needs_only_the_question(write: Write, name: str, content: 
         ("The machine weighs 11.4 kg.", False),
     ],
 )
-def test_a_quotation_that_leaves_words_out_is_noted(tmp_path: Path, gold: str, noted: bool) -> None:
+def test_a_quotation_that_leaves_words_out_is_noted(read: Read, gold: str, noted: bool) -> None:
     """No chunk holds it as it stands, and a recall of 0 would be the quotation's."""
-    path = tmp_path / "q.json"
-    path.write_text(json.dumps([{"question": "How heavy?", "gold_passages": gold}]), encoding="utf-8")
-    content = read_file(path)
+    content = read("q.json", [{"question": "How heavy?", "gold_passages": gold}])
     assert any("leaves words out" in note for note in content.notes) is noted
 
 
-def test_an_id_that_is_missing_is_derived_and_stable(write: Write) -> None:
+def test_an_id_that_is_missing_is_derived_and_stable(read: Read) -> None:
     """The same question has the same id in every file and at every place."""
-    first = read_file(write("a.csv", "question\nWho?\nWhere?\n")).questions
-    again = read_file(write("b.json", '[{"question": "Where?", "id": ""}, {"question": "Who?", "id": null}]')).questions
+    first = read("a.csv", "question\nWho?\nWhere?\n").questions
+    again = read("b.json", '[{"question": "Where?", "id": ""}, {"question": "Who?", "id": null}]').questions
     assert {q.question: q.id for q in first} == {q.question: q.id for q in again}
     assert all(question.id.startswith("q-") for question in first)
     assert len({q.id for q in first}) == 2
 
 
 @pytest.mark.parametrize(("written", "read_as"), [("0", "0"), ("7", "7"), ('"x 1"', "x 1")])
-def test_an_id_that_is_given_is_kept(write: Write, written: str, read_as: str) -> None:
+def test_an_id_that_is_given_is_kept(read: Read, written: str, read_as: str) -> None:
     """A number is as good an id as a word, zero too."""
-    (question,) = read_file(write("q.json", f'[{{"question": "Who?", "id": {written}}}]')).questions
+    (question,) = read("q.json", f'[{{"question": "Who?", "id": {written}}}]').questions
     assert question.id == read_as
 
 
-def test_a_csv_has_lists_as_json_in_its_cells(write: Write) -> None:
+def test_a_csv_has_lists_as_json_in_its_cells(read: Read) -> None:
     """Quoted cells hold JSON, commas, quotes and line breaks."""
     content = (
         "id,question,answers,gold_passages,metadata\n"
         '1,"Who, ""now""\nand then?","[""a"", ""b""]",'
         '"[{""text"": ""gold"", ""span"": [0, 4]}]","{""type"": ""list""}"\n'
     )
-    (question,) = read_file(write("q.csv", content)).questions
+    (question,) = read("q.csv", content).questions
     assert question.question == 'Who, "now"\nand then?'
     assert question.answers == ["a", "b"]
     assert question.gold_passages[0].span == (0, 4)
@@ -100,36 +81,38 @@ def test_a_csv_has_lists_as_json_in_its_cells(write: Write) -> None:
     ("cell", "value"),
     [("true", True), ("False", False), ("YES", True), ("no", False), ("1", True), ("0", False), ("", None)],
 )
-def test_a_csv_says_true_and_false_in_words(write: Write, cell: str, value: bool | None) -> None:
+def test_a_csv_says_true_and_false_in_words(read: Read, cell: str, value: bool | None) -> None:
     """An empty cell says nothing, which is not false."""
-    (question,) = read_file(write("q.csv", f"question,is_unanswerable\nWho?,{cell}\n")).questions
+    (question,) = read("q.csv", f"question,is_unanswerable\nWho?,{cell}\n").questions
     assert question.is_unanswerable is value
 
 
-def test_json_can_bring_documents(write: Write) -> None:
+def test_json_can_bring_documents(read: Read) -> None:
     """What is to be ingested stands beside the questions."""
     data = {"questions": [{"question": "Who?"}], "documents": [{"id": "d1", "name": "D", "text": "t"}]}
-    content: Draft = read_file(write("q.json", json.dumps(data)))
+    content: Draft = read("q.json", data)
     assert [document.id for document in content.documents.values()] == ["d1"]
 
 
-def test_the_dataset_of_a_question_has_the_files_name_unless_said(write: Write) -> None:
+def test_the_dataset_of_a_question_has_the_files_name_unless_said(tmp_path: Path) -> None:
     """Runs, slices and tables call a user's questions by one name."""
     rows = '[{"question": "a"}, {"question": "b", "dataset": "mine"}]'
-    dataset = load_file(write("q.json", rows), LoadOptions())
+    (tmp_path / "q.json").write_text(rows)
+    dataset = load_file(tmp_path / "q.json", LoadOptions())
     assert {each.question: each.dataset for each in dataset.questions} == {"a": "q", "b": "mine"}
     assert dataset.name == dataset.fingerprint.name == "q"
     assert dataset.fingerprint.source == "q.json"
 
 
-def test_a_copy_of_a_file_under_another_name_asks_the_same(write: Write) -> None:
+def test_a_copy_of_a_file_under_another_name_asks_the_same(tmp_path: Path) -> None:
     """The fingerprint is of the questions, and as it was when all of them were of the dataset `file`."""
     rows = '[{"question": "a"}, {"question": "b"}]'
-    first, second = (load_file(write(name, rows), LoadOptions()) for name in ("one.json", "two.json"))
+    for name, text in (("one", rows), ("two", rows), ("other", rows.replace("b", "c"))):
+        (tmp_path / f"{name}.json").write_text(text)
+    first, second, other = (load_file(tmp_path / f"{n}.json", LoadOptions()) for n in ("one", "two", "other"))
     assert first.fingerprint.sha256 == second.fingerprint.sha256
     before = [question.model_copy(update={"dataset": "file"}) for question in first.questions]
     assert first.fingerprint.sha256 == fingerprint(before)
-    other = load_file(write("one.json", rows.replace("b", "c")), LoadOptions())
     assert other.fingerprint.sha256 != first.fingerprint.sha256
 
 
@@ -144,32 +127,28 @@ def test_a_copy_of_a_file_under_another_name_asks_the_same(write: Write) -> None
     ],
     ids=str,
 )
-def test_what_cannot_be_answered_may_have_a_refusal_as_its_answer(write: Write, answers: list[str]) -> None:
+def test_what_cannot_be_answered_may_have_a_refusal_as_its_answer(read: Read, answers: list[str]) -> None:
     """That is how a right answer to it reads."""
     row = {"question": "Price?", "is_unanswerable": True, "answers": answers, "expected_answer": (answers or [None])[0]}
-    (question,) = read_file(write("q.json", json.dumps([row]))).questions
+    (question,) = read("q.json", [row]).questions
     assert question.is_unanswerable is True
 
 
-def test_titles_and_cells_may_be_german(tmp_path: Path) -> None:
+def test_titles_and_cells_may_be_german(read: Read) -> None:
     """As a German Excel writes them."""
-    path = tmp_path / "fragen.csv"
-    path.write_text(
-        "Frage;Musterantwort;Quelle;Beantwortbar\nWie lange hält der Akku?;96 Stunden;akku.md;WAHR\n", "utf-8"
-    )
-    (question,) = read_file(path).questions
+    row = "Frage;Musterantwort;Quelle;Beantwortbar\nWie lange hält der Akku?;96 Stunden;akku.md;WAHR\n"
+    (question,) = read("fragen.csv", row).questions
     assert (question.question, question.expected_answer) == ("Wie lange hält der Akku?", "96 Stunden")
     assert question.gold_passages[0].document_id == "akku.md"
     assert question.is_unanswerable is False
 
 
 @pytest.mark.parametrize(("times", "is_told"), [(2, False), (3, True)])
-def test_an_expected_answer_that_several_questions_share_is_told(tmp_path: Path, times: int, is_told: bool) -> None:
+def test_an_expected_answer_that_several_questions_share_is_told(read: Read, times: int, is_told: bool) -> None:
     """It may be the words by which a file says that no document answers."""
-    path = tmp_path / "q.csv"
     rows = [f"Question {n}?,out of scope" for n in range(times)]
-    path.write_text("\n".join(["question,expected_answer", "When?,in 1932", *rows]))
-    assert any("expect 'out of scope'" in note for note in read_file(path).notes) is is_told
+    content = read("q.csv", "\n".join(["question,expected_answer", "When?,in 1932", *rows]))
+    assert any("expect 'out of scope'" in note for note in content.notes) is is_told
 
 
 @pytest.mark.parametrize("name", ["gold_document", "Gold Document", "gold_document_ids"])
@@ -178,9 +157,9 @@ def test_a_column_may_be_named_by_any_name_of_its_field(name: str) -> None:
     assert config.columns == {"gold_document_ids": "Datei"}
 
 
-def test_a_text_without_columns_holds_a_question_a_line(write: Write) -> None:
-    path = write("questions.txt", "What is the X300, and who sells it?\n\n  How long does it last?\n")
-    assert [one.question for one in read_file(path).questions] == [
+def test_a_text_without_columns_holds_a_question_a_line(read: Read) -> None:
+    content = read("questions.txt", "What is the X300, and who sells it?\n\n  How long does it last?\n")
+    assert [question.question for question in content.questions] == [
         "What is the X300, and who sells it?",
         "How long does it last?",
     ]

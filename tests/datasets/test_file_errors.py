@@ -1,13 +1,16 @@
 """A user's own questions: what is wrong with a file, by row and column."""
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evals.datasets.base import Draft
 from evals.datasets.file import read_file
 from evals.errors import DatasetError
+
+Read = Callable[..., Draft]
 
 BAD = [
     ("q.json", "[", "q.json: not valid JSON"),
@@ -46,11 +49,11 @@ BAD = [
     ("q.csv", "question,expected_answer\n,x\n", r"q.csv, row 1 \(line 2\), column question: must not be empty"),
     ("q.csv", "Question,topic\nN/A,x\n,y\n", r"q.csv, row 1 \(line 2\), column Question: it is empty"),
     ("q.csv", "question\na\nb,c\n", r"q.csv, row 2 \(line 3\): more cells than the header has columns"),
-    ("q.csv", 'question\n"a\nb', r"q.csv, row 1 \(line 3\): not valid CSV"),
-    ("q.csv", 'question\n"a"b\n', r"q.csv, row 1 \(line 2\): not valid CSV"),
+    ("q.csv", 'question\n"a\nb', r"q.csv, line 3: not valid CSV"),
+    ("q.csv", 'question\n"a"b\n', r"q.csv, line 2: not valid CSV"),
     ("q.csv", 'question,answers\na,"[""b"""\n', r"q.csv, row 1 \(line 2\), column answers: not valid JSON"),
     ("q.csv", 'question,context\na,"[\'b\', [c]"\n', r"q.csv, row 1 \(line 2\), column context: not valid JSON"),
-    ("q.csv", "question,metadata\na,easy\n", r"q.csv, row 1 \(line 2\), column metadata: not valid JSON \('easy'\)"),
+    ("q.csv", "question,metadata\na,easy\n", r"row 1 \(line 2\), column metadata: must hold keys and values"),
     ("q.csv", 'question,inputs\na,"{""b"": "\n', r"q.csv, row 1 \(line 2\): not valid JSON"),
     ("q.csv", "question,is_unanswerable\na,maybe\n", r"row 1 \(line 2\), column is_unanswerable: 'maybe' is not true"),
     ("q.csv", "id,question\n1,a\n1,b\n", r"q.csv, row 2 \(line 3\): id '1' stands at q.csv, row 1 \(line 2\) already"),
@@ -71,12 +74,10 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[f"{n}-{c[:30]}" for n, c, _ in BAD])
-def test_what_is_wrong_is_told_by_row_and_column(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_what_is_wrong_is_told_by_row_and_column(read: Read, name: str, content: str, message: str) -> None:
     """Every error of a file is one sentence that names the place."""
-    path = tmp_path / name
-    path.write_bytes(content.encode())
     with pytest.raises(DatasetError, match=message):
-        read_file(path)
+        read(name, content)
 
 
 @pytest.mark.parametrize(
@@ -88,24 +89,20 @@ def test_what_is_wrong_is_told_by_row_and_column(tmp_path: Path, name: str, cont
         ("retrieved context", "retrieved_contexts"),
     ],
 )
-def test_a_column_one_edit_from_a_known_one_is_refused(tmp_path: Path, column: str, known: str) -> None:
+def test_a_column_one_edit_from_a_known_one_is_refused(read: Read, column: str, known: str) -> None:
     """A typing error in a header is not lost in silence, as metadata; letters that are swapped are one edit."""
-    path = tmp_path / "q.csv"
-    path.write_text(f"question,{column}\na,b\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=f"q.csv: unknown column '{column}'") as caught:
-        read_file(path)
+        read("q.csv", f"question,{column}\na,b\n")
     assert (caught.value.hint or "").startswith(f"did you mean '{known}'? Say what it is with --columns")
-    assert read_file(path, {"expected_answer": column}).questions[0].expected_answer == "b"
-    path.write_text(f"question,{column}\na,\n", encoding="utf-8")
-    assert read_file(path).notes == []
+    (question,) = read("q.csv", f"question,{column}\na,b\n", expected_answer=column).questions
+    assert question.expected_answer == "b"
+    assert read("q.csv", f"question,{column}\na,\n").notes == []
 
 
-def test_the_question_itself_may_be_misspelt(tmp_path: Path) -> None:
+def test_the_question_itself_may_be_misspelt(read: Read) -> None:
     """The nearest name says more than a list of the columns."""
-    path = tmp_path / "q.csv"
-    path.write_text("qestion,expected_answer\na,b\n", encoding="utf-8")
     with pytest.raises(DatasetError, match="unknown column 'qestion'"):
-        read_file(path)
+        read("q.csv", "qestion,expected_answer\na,b\n")
 
 
 @pytest.mark.parametrize(
@@ -116,14 +113,10 @@ def test_the_question_itself_may_be_misspelt(tmp_path: Path) -> None:
         ('{"questions": [{"question": "a"}], "x": 1}', "x", "known: documents, questions"),
     ],
 )
-def test_an_unknown_key_beside_the_questions_says_the_nearest(
-    tmp_path: Path, content: str, key: str, hint: str
-) -> None:
+def test_an_unknown_key_beside_the_questions_says_the_nearest(read: Read, content: str, key: str, hint: str) -> None:
     """Documents under a misspelt key would not be uploaded, without a word."""
-    path = tmp_path / "q.json"
-    path.write_text(content, encoding="utf-8")
     with pytest.raises(DatasetError, match=f"q.json: unknown key '{key}' next to the questions") as caught:
-        read_file(path)
+        read("q.json", content)
     assert caught.value.hint == hint
 
 
@@ -136,13 +129,11 @@ def test_an_unknown_key_beside_the_questions_says_the_nearest(
     ],
     ids=["gold", "expected", "variant"],
 )
-def test_a_question_with_an_answer_is_not_unanswerable(tmp_path: Path, row: dict[str, Any], column: str) -> None:
+def test_a_question_with_an_answer_is_not_unanswerable(read: Read, row: dict[str, Any], column: str) -> None:
     """Retrieval would be measured by one half of such a row and abstention by the other."""
-    path = tmp_path / "q.json"
     rows = [{"question": "Who?"}, {"question": "Price?", "is_unanswerable": True, **row}]
-    path.write_text(json.dumps(rows), encoding="utf-8")
     with pytest.raises(DatasetError, match=f"q.json, question 2, column {column}: the question has an answer"):
-        read_file(path)
+        read("q.json", rows)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Question files as spreadsheets, Parquet, YAML, and in what a cell of each may hold."""
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import date
@@ -11,9 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from evals.datasets.base import Draft
 from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
+Read = Callable[..., Draft]
 Spreadsheet = Callable[..., Path]
 
 
@@ -93,11 +94,10 @@ def test_parquet_is_read_with_its_lists_and_numbers(tmp_path: Path) -> None:
     assert (first.metadata, second.metadata) == ({"day": "2024-05-01"}, {})
 
 
-def test_a_list_of_rows_may_be_yaml(tmp_path: Path) -> None:
+def test_a_list_of_rows_may_be_yaml(read: Read) -> None:
     """A list of questions, or an object with them and documents, as in JSON."""
-    path = tmp_path / "q.yaml"
-    path.write_text("questions:\n- {question: How many, answer: 96}\n- question: Since?\n  answer: 2024-05-01\n")
-    assert [each.expected_answer for each in read_file(path).questions] == ["96", "2024-05-01"]
+    content = "questions:\n- {question: How many, answer: 96}\n- question: Since?\n  answer: 2024-05-01\n"
+    assert [each.expected_answer for each in read("q.yaml", content).questions] == ["96", "2024-05-01"]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,8 @@ def test_a_list_of_rows_may_be_yaml(tmp_path: Path) -> None:
         ([96], "96", []),
         ([], None, []),
         ("[1, 2]", "[1, 2]", []),
+        ('["96 h", 96]', "96 h", ["96 h", "96"]),
+        ("[]", None, []),
         ("['96 hours', '96 h']", "96 hours", ["96 hours", "96 h"]),
         ("[sic]", "[sic]", []),
         ("", None, []),
@@ -121,12 +123,10 @@ def test_a_list_of_rows_may_be_yaml(tmp_path: Path) -> None:
     ids=str,
 )
 def test_an_expected_answer_may_be_a_number_a_word_of_truth_or_a_list(
-    tmp_path: Path, value: Any, expected: str | None, answers: list[str]
+    read: Read, value: Any, expected: str | None, answers: list[str]
 ) -> None:
     """The first of a list is the reference, and all of them are accepted; what says nothing is no reference."""
-    path = tmp_path / "q.json"
-    path.write_text(json.dumps([{"question": "How long?", "expected_answer": value}]), encoding="utf-8")
-    (question,) = read_file(path).questions
+    (question,) = read("q.json", [{"question": "How long?", "expected_answer": value}]).questions
     assert (question.expected_answer, question.answers) == (expected, answers)
     assert not question.is_unanswerable
 
@@ -147,22 +147,19 @@ def test_an_expected_answer_may_be_a_number_a_word_of_truth_or_a_list(
     ],
     ids=str,
 )
-def test_a_gold_passage_may_be_a_text_or_an_id(tmp_path: Path, value: Any, golds: list[tuple[Any, ...]]) -> None:
+def test_a_gold_passage_may_be_a_text_or_an_id(read: Read, value: Any, golds: list[tuple[Any, ...]]) -> None:
     """A person writes the passage into the cell; judgements know the document alone."""
-    path = tmp_path / "q.jsonl"
-    path.write_text(json.dumps({"question": "How long?", "gold_passages": value}), encoding="utf-8")
-    (question,) = read_file(path).questions
+    (question,) = read("q.jsonl", {"question": "How long?", "gold_passages": value}).questions
     assert [(gold.text, gold.document_id, gold.chunk_id) for gold in question.gold_passages] == golds
 
 
-def test_ids_of_gold_may_stand_in_columns_of_their_own(tmp_path: Path) -> None:
+def test_ids_of_gold_may_stand_in_columns_of_their_own(read: Read) -> None:
     """One, or a list; beside passages they add up."""
-    path = tmp_path / "q.csv"
-    path.write_text(
+    first, second = read(
+        "q.csv",
         "question,gold_document_ids,gold_chunk_ids,gold_passages\n"
-        'a?,hr.md,"[""c1"", ""c2""]",\nb?,"[""hr.md"", 7]",,The text.\n'
-    )
-    first, second = read_file(path).questions
+        'a?,hr.md,"[""c1"", ""c2""]",\nb?,"[""hr.md"", 7]",,The text.\n',
+    ).questions
     assert [(g.document_id, g.chunk_id) for g in first.gold_passages] == [("hr.md", None), (None, "c1"), (None, "c2")]
     assert [(g.text, g.document_id) for g in second.gold_passages] == [("The text.", None), ("", "hr.md"), ("", "7")]
 
@@ -184,35 +181,37 @@ def test_ids_of_gold_may_stand_in_columns_of_their_own(tmp_path: Path) -> None:
     ids=str,
 )
 def test_a_passage_and_its_document_in_two_columns_are_one_gold(
-    tmp_path: Path, passages: Any, documents: Any, golds: list[tuple[str, str | None]]
+    read: Read, passages: Any, documents: Any, golds: list[tuple[str, str | None]]
 ) -> None:
     """As sheets have them; as two golds, any chunk of the document would count as the second."""
-    path = tmp_path / "q.json"
-    path.write_text(json.dumps([{"question": "a?", "gold_passages": passages, "gold_document_ids": documents}]))
-    (question,) = read_file(path).questions
+    row = {"question": "a?", "gold_passages": passages, "gold_document_ids": documents}
+    (question,) = read("q.json", [row]).questions
     assert [(gold.text, gold.document_id) for gold in question.gold_passages] == golds
 
 
+def test_a_chunk_belongs_to_no_passage_of_several(read: Read) -> None:
+    """Unlike a document, which may hold all of them."""
+    row = {"question": "a?", "gold_passages": ["A.", "B."], "gold_chunk_ids": "c1"}
+    (question,) = read("q.json", [row]).questions
+    golds = [(gold.text, gold.chunk_id) for gold in question.gold_passages]
+    assert golds == [("A.", None), ("B.", None), ("", "c1")]
+
+
 @pytest.mark.parametrize("cell", ["c1,c2", "c1; c2"])
-def test_a_cell_that_may_be_one_id_or_several_is_refused(tmp_path: Path, cell: str) -> None:
+def test_a_cell_that_may_be_one_id_or_several_is_refused(read: Read, cell: str) -> None:
     """Read as one, it would be a gold that no server can find."""
-    path = tmp_path / "q.csv"
-    path.write_text(f'question,gold_chunk_ids\na?,"{cell}"\n')
-    with pytest.raises(DatasetError, match="may be one id or several: write a JSON list") as caught:
-        read_file(path)
-    assert "gold_chunk_ids" in str(caught.value)
+    with pytest.raises(DatasetError, match=r"column gold_chunk_ids: .* may be one id or several: write a JSON list"):
+        read("q.csv", f'question,gold_chunk_ids\na?,"{cell}"\n')
 
 
-def test_metadata_is_what_json_can_hold(tmp_path: Path) -> None:
+def test_metadata_is_what_json_can_hold(read: Read) -> None:
     """A run is written with it; numbers that are none, broken characters and columns without a name are not."""
-    path = tmp_path / "q.jsonl"
-    path.write_text('{"question": "a?", "": 1, "tags": [NaN, "\\ud800"], "metadata": {"score": NaN, "level": 2}}')
-    (question,) = read_file(path).questions
+    row = '{"question": "a?", "": 1, "tags": [NaN, "\\ud800"], "metadata": {"score": NaN, "level": 2}}'
+    (question,) = read("q.jsonl", row).questions
     assert question.metadata == {"tags": [None, "?"], "score": None, "level": 2}
 
 
-def test_a_cell_may_be_as_long_as_its_passages(tmp_path: Path) -> None:
+def test_a_cell_may_be_as_long_as_its_passages(read: Read) -> None:
     """Ten chunks of a large context in one cell are more than Python's reader takes by itself."""
-    path = tmp_path / "q.csv"
-    path.write_text(f"question,reference_contexts\na?,{'word ' * 40_000}\n")
-    assert len(read_file(path).questions[0].gold_passages[0].text) == 200_000
+    content = read("q.csv", f"question,reference_contexts\na?,{'word ' * 40_000}\n")
+    assert len(content.questions[0].gold_passages[0].text) == 200_000

@@ -54,7 +54,7 @@ def test_the_supporting_facts_are_the_key_sentences(load: Callable[..., EvalData
     ("facts", "golds", "keys", "dropped"),
     [
         ([(MAGAZINE, 2)], 1, 0, {LOST: 1}),
-        ([(MAGAZINE, -1)], 1, 0, {LOST: 1}),
+        ([(MAGAZINE, -2)], 1, 0, {LOST: 1}),
         ([("Nobody", 0)], 0, 0, {ABSENT: 1, LOST: 1}),
         ([(MAGAZINE, 0), (WOMEN, 900), ("Nobody", 0)], 2, 1, {ABSENT: 1, LOST: 2}),
     ],

@@ -32,7 +32,8 @@ SCRIPT = """
 import sys
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
-print(get_loader(sys.argv[1]).load(LoadOptions()).model_dump_json())
+config = sys.argv[2] if len(sys.argv) > 2 else None
+print(get_loader(sys.argv[1]).load(LoadOptions(config=config)).model_dump_json())
 """
 SCRIPT_OF_TWO_LOADS = """
 from evals.datasets.base import LoadOptions
@@ -202,12 +203,13 @@ def repositories(put: Callable[..., Path], squad_row: Callable[..., dict[str, An
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ids", "source"),
     [
         ("squad_v2", ["squad_v2:a", "squad_v2:b"], "rajpurkar/squad_v2/squad_v2/validation (newest)"),
-        ("qasper", ["qasper:q"], "allenai/qasper/qasper/validation (refs/convert/parquet)"),
+        pytest.param(
+            *("qasper", ["qasper:q"], "allenai/qasper/qasper/validation (refs/convert/parquet)"), marks=pytest.mark.slow
+        ),
     ],
     ids=["a card", "a Parquet branch"],
 )
@@ -229,6 +231,16 @@ def test_a_dataset_loaded_once_is_there_when_the_hub_is_gone(
     assert json.loads(offline.stdout) == dataset
     assert sorted(question["id"] for question in dataset["questions"]) == ids
     assert dataset["fingerprint"]["source"] == source
+
+
+def test_an_unknown_config_is_our_error(
+    run: Callable[..., subprocess.CompletedProcess[str]], repositories: Path, port: int
+) -> None:
+    """The message names repository, config and split, and where the config is written."""
+    with serving(repositories, port):
+        done = run("-W", "error", "-c", SCRIPT, "squad_v2", "nope")
+    assert "DatasetError: cannot load rajpurkar/squad_v2 (nope, validation): " in done.stderr
+    assert "--datasets" in done.stderr
 
 
 @pytest.mark.slow

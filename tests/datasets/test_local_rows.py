@@ -49,6 +49,19 @@ def test_shards_that_do_not_fit_are_our_error(put: Put, squad_row: SquadRow) -> 
         load(folder)
 
 
+@pytest.mark.parametrize("file", ["validation-00000-of-00001.parquet", "validation/0000.parquet"])
+def test_a_clone_of_the_hubs_repository_is_read(put: Put, squad_row: SquadRow, file: str) -> None:
+    """Under the repository's name, with files named by the split, or in a folder of it, as the Parquet branch has."""
+    folder = put("squad_v2", [squad_row("a", "Kings"), squad_row("b")], "rows.parquet")
+    clone = folder / "rajpurkar__squad_v2"
+    (folder / "squad_v2").rename(clone)
+    (clone / "squad_v2" / file).parent.mkdir(exist_ok=True)
+    (clone / "squad_v2" / "rows.parquet").rename(clone / "squad_v2" / file)
+    dataset = get_loader("squad_v2").load(LoadOptions(data_dir=folder))
+    assert sorted(question.id for question in dataset.questions) == ["squad_v2:a", "squad_v2:b"]
+    assert dataset.fingerprint.source == "rajpurkar__squad_v2/squad_v2/validation (local files)"
+
+
 def test_other_splits_are_left_alone(put: Put, squad_row: SquadRow) -> None:
     """Only files of the split that is measured are read."""
     put("squad_v2", [squad_row("t")], "train-00000-of-00001.parquet")

@@ -45,6 +45,9 @@ def test_what_is_drawn_of_a_file_is_the_same_in_memory_and_on_disk(tmp_path: Pat
     assert {question.dataset for question in some.questions} == {"q"}
     assert some.fingerprint.sha256 == FINGERPRINT
     assert some.fingerprint.available == 5
+    for seed in range(5):
+        ids = [question.id for question in load_file(path, LoadOptions(samples=3, seed=seed)).questions]
+        assert ids == sorted(ids)
     workload = load_workload(EvalConfig(dataset_file=path, samples_per_dataset=3, seed=7, runs_dir=tmp_path / "runs"))
     assert list(workload.questions) == list(some.questions)
     assert all(isinstance(question, EvalQuestion) for question in workload.questions)

@@ -1,29 +1,20 @@
 """Columns of other tools: which is which, and what becomes of the rest."""
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evals.datasets.base import Draft
-from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
 Read = Callable[..., Draft]
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Read:
+def read_rows(read: Read) -> Read:
     """Read rows as a JSON file; keywords are columns that are said to be fields."""
-
-    def of(*rows: dict[str, Any], **columns: str) -> Draft:
-        path = tmp_path / "q.json"
-        path.write_text(json.dumps(rows), encoding="utf-8")
-        return read_file(path, columns)
-
-    return of
+    return lambda *rows, **columns: read("q.json", rows, **columns)
 
 
 TOOLS: list[tuple[str, dict[str, Any], str | None, list[str], list[str]]] = [
@@ -75,10 +66,10 @@ TOOLS: list[tuple[str, dict[str, Any], str | None, list[str], list[str]]] = [
 
 @pytest.mark.parametrize(("row", "expected", "golds", "answers"), [t[1:] for t in TOOLS], ids=[t[0] for t in TOOLS])
 def test_the_columns_of_tools_are_read(
-    read: Read, row: dict[str, Any], expected: str | None, golds: list[str], answers: list[str]
+    read_rows: Read, row: dict[str, Any], expected: str | None, golds: list[str], answers: list[str]
 ) -> None:
     """Question, reference and gold of each, and what a system answered is none of them."""
-    content = read(row)
+    content = read_rows(row)
     (question,) = content.questions
     assert question.question == "Q?"
     assert (question.expected_answer, [gold.text for gold in question.gold_passages]) == (expected, golds)
@@ -112,22 +103,24 @@ CONVERSATION = {
 @pytest.mark.parametrize("column", ["user_input", "messages"])
 @pytest.mark.parametrize("form", CONVERSATION)
 @pytest.mark.parametrize("written", [list, repr], ids=["list", "text"])
-def test_a_list_of_messages_is_a_conversation(read: Read, column: str, form: str, written: Callable[..., Any]) -> None:
+def test_a_list_of_messages_is_a_conversation(
+    read_rows: Read, column: str, form: str, written: Callable[..., Any]
+) -> None:
     """What the user says are its turns; what the assistant says last is the system's answer, for `evals score`."""
-    content = read({column: written(CONVERSATION[form]), "reference": "5 euros"})
+    content = read_rows({column: written(CONVERSATION[form]), "reference": "5 euros"})
     (question,) = content.questions
     assert (question.turns, question.question) == (["Is there a fee?", "How much?"], "How much?")
     assert question.expected_answer == "5 euros"
     assert content.notes == ["q.json: for `evals score`: response (what a system answered)"]
 
 
-def test_a_sheet_may_say_where_its_golds_stand(read: Read) -> None:
+def test_a_sheet_may_say_where_its_golds_stand(read_rows: Read) -> None:
     """Document, section and page in columns of their own; the page is metadata too."""
     row = {"question": "Q?", "answer": "A", "gold_passages": ["One.", "Two."]}
-    (question,) = read({**row, "gold_document": "fees.pdf", "gold_section": ["§ 1", "§ 2"]}).questions
+    (question,) = read_rows({**row, "gold_document": "fees.pdf", "gold_section": ["§ 1", "§ 2"]}).questions
     golds = [(gold.text, gold.document_id, gold.section) for gold in question.gold_passages]
     assert golds == [("One.", "fees.pdf", "§ 1"), ("Two.", "fees.pdf", "§ 2")]
-    (question,) = read({"question": "Q?", "answer": "A", "source": "fees.pdf", "page": 12}).questions
+    (question,) = read_rows({"question": "Q?", "answer": "A", "source": "fees.pdf", "page": 12}).questions
     (gold,) = question.gold_passages
     assert (gold.document_id, gold.section, question.metadata) == ("fees.pdf", "page 12", {"page": 12})
 
@@ -143,19 +136,19 @@ def test_a_sheet_may_say_where_its_golds_stand(read: Read) -> None:
     ],
 )
 def test_a_source_is_a_gold_document_where_all_are_names_of_files(
-    read: Read, cells: list[str], read_as: list[str]
+    read_rows: Read, cells: list[str], read_as: list[str]
 ) -> None:
     """Else it may be a passage, or where the question is from: metadata, which `columns` can call otherwise."""
-    questions = list(read(*({"question": f"Q{n}?", "source": cell} for n, cell in enumerate(cells))).questions)
+    questions = list(read_rows(*({"question": f"Q{n}?", "source": cell} for n, cell in enumerate(cells))).questions)
     assert [gold.document_id for question in questions for gold in question.gold_passages] == read_as
     assert [question.metadata for question in questions] == [{} if read_as else {"source": cell} for cell in cells]
 
 
-def test_sections_that_belong_to_no_gold_are_told(read: Read) -> None:
+def test_sections_that_belong_to_no_gold_are_told(read_rows: Read) -> None:
     """Which section is whose cannot be known."""
     row = {"question": "Q?", "gold_passages": ["One.", "Two.", "Three."], "gold_section": ["§ 1", "§ 2"]}
     with pytest.raises(DatasetError, match="question 1: 2 sections for 3 golds"):
-        read(row)
+        read_rows(row)
 
 
 @pytest.mark.parametrize(
@@ -169,24 +162,24 @@ def test_sections_that_belong_to_no_gold_are_told(read: Read) -> None:
         ("gold_chunk_id", "chunk_id"),
     ],
 )
-def test_golds_known_by_an_id_are_called_by_many_names(read: Read, title: str, known_by: str) -> None:
+def test_golds_known_by_an_id_are_called_by_many_names(read_rows: Read, title: str, known_by: str) -> None:
     """One in a cell, or a list."""
-    one, two = read({"question": "Q?", title: "a.md"}, {"question": "R?", title: ["a.md", "b.md"]}).questions
+    one, two = read_rows({"question": "Q?", title: "a.md"}, {"question": "R?", title: ["a.md", "b.md"]}).questions
     assert [getattr(gold, known_by) for gold in one.gold_passages] == ["a.md"]
     assert [getattr(gold, known_by) for gold in two.gold_passages] == ["a.md", "b.md"]
 
 
 @pytest.mark.parametrize("title", ["targets", "idea", "expecting", "unexpected", "prompts", "target_audience"])
-def test_a_column_that_is_near_a_short_common_word_is_no_slip(read: Read, title: str) -> None:
+def test_a_column_that_is_near_a_short_common_word_is_no_slip(read_rows: Read, title: str) -> None:
     """It is metadata like others."""
-    (question,) = read({"question": "Q?", "expected_answer": "A", title: "x"}).questions
+    (question,) = read_rows({"question": "Q?", "expected_answer": "A", title: "x"}).questions
     assert question.metadata == {title: "x"}
 
 
-def test_other_columns_become_metadata_and_one_note_says_so(read: Read) -> None:
+def test_other_columns_become_metadata_and_one_note_says_so(read_rows: Read) -> None:
     """The user's own metadata goes before them; what holds nothing is not named."""
     row = {"question": "Q?", "Topic": "fees", "level": 2, "empty": "", "metadata": {"Topic": "rates"}, "response": "r"}
-    content = read(row, {"question": "R?", "tags": ["a"], "metadata": None})
+    content = read_rows(row, {"question": "R?", "tags": ["a"], "metadata": None})
     assert [question.metadata for question in content.questions] == [{"Topic": "rates", "level": 2}, {"tags": ["a"]}]
     assert content.notes == [
         "q.json: kept as metadata: Topic, level, tags (`columns` names what is read otherwise); "
@@ -195,18 +188,18 @@ def test_other_columns_become_metadata_and_one_note_says_so(read: Read) -> None:
     assert content.columns == {"question": "question", "metadata": "metadata"}
 
 
-def test_expected_facts_are_key_sentences(read: Read) -> None:
+def test_expected_facts_are_key_sentences(read_rows: Read) -> None:
     """A full answer draws on them; they are no wording of it."""
-    (question,) = read({"inputs": {"question": "Q?"}, "expectations": {"expected_facts": ["f1", "f2"]}}).questions
+    (question,) = read_rows({"inputs": {"question": "Q?"}, "expectations": {"expected_facts": ["f1", "f2"]}}).questions
     assert [key.text for key in question.key_sentences] == ["f1", "f2"]
     assert {key.source for key in question.key_sentences} == {"expected_facts"}
     assert question.expected_answer is None
 
 
-def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> None:
+def test_columns_that_are_said_go_before_what_they_are_called(read_rows: Read) -> None:
     """For names of one's own, and where a known name holds something else."""
     row = {"Frage": "Q?", "answer": "r", "Soll": "A", "Source": "The text.", "nr": 7}
-    content = read(row, question="Frage", expected_answer="soll", gold_passages="Source", id="nr")
+    content = read_rows(row, question="Frage", expected_answer="soll", gold_passages="Source", id="nr")
     (question,) = content.questions
     assert (question.id, question.question, question.expected_answer) == ("7", "Q?", "A")
     assert [gold.text for gold in question.gold_passages] == ["The text."]
@@ -228,10 +221,10 @@ def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> Non
     ids=str,
 )
 def test_whether_there_is_an_answer_may_be_said_either_way(
-    read: Read, row: dict[str, Any], unanswerable: bool | None
+    read_rows: Read, row: dict[str, Any], unanswerable: bool | None
 ) -> None:
     """Nobody who writes a table thinks of a negation; an empty cell says nothing."""
-    (question,) = read({"question": "Q?", **row}).questions
+    (question,) = read_rows({"question": "Q?", **row}).questions
     assert question.is_unanswerable is unanswerable
     assert question.metadata == {}
 
@@ -245,16 +238,16 @@ def test_whether_there_is_an_answer_may_be_said_either_way(
     ],
     ids=str,
 )
-def test_what_is_said_of_an_answer_must_make_sense(read: Read, row: dict[str, Any], message: str) -> None:
+def test_what_is_said_of_an_answer_must_make_sense(read_rows: Read, row: dict[str, Any], message: str) -> None:
     """Each metric would believe another column."""
     with pytest.raises(DatasetError, match=message):
-        read({"question": "Q?", **row})
+        read_rows({"question": "Q?", **row})
 
 
-def test_a_column_that_is_said_must_be_there(read: Read) -> None:
+def test_a_column_that_is_said_must_be_there(read_rows: Read) -> None:
     """The message lists the saved runs."""
     with pytest.raises(DatasetError, match=r"q\.json has no column 'Frge', which `columns` names") as caught:
-        read({"Frage": "Q?"}, question="Frge")
+        read_rows({"Frage": "Q?"}, question="Frge")
     assert caught.value.hint == "its columns: Frage"
 
 
@@ -268,10 +261,10 @@ def test_a_column_that_is_said_must_be_there(read: Read) -> None:
     ],
     ids=str,
 )
-def test_a_fault_is_told_by_the_name_that_the_file_has(read: Read, row: dict[str, Any], message: str) -> None:
+def test_a_fault_is_told_by_the_name_that_the_file_has(read_rows: Read, row: dict[str, Any], message: str) -> None:
     """Nobody looks for a column that is not in their file."""
     with pytest.raises(DatasetError, match=message):
-        read(row)
+        read_rows(row)
 
 
 @pytest.mark.parametrize(
@@ -284,9 +277,11 @@ def test_a_fault_is_told_by_the_name_that_the_file_has(read: Read, row: dict[str
         ("rubric", "", []),
     ],
 )
-def test_the_rubric_of_a_question_is_a_text_or_a_list(read: Read, column: str, cell: Any, criteria: list[str]) -> None:
+def test_the_rubric_of_a_question_is_a_text_or_a_list(
+    read_rows: Read, column: str, cell: Any, criteria: list[str]
+) -> None:
     """MLflow calls it guidelines; a reader learns which metric judges by it."""
-    content = read({"question": "Q?", column: cell})
+    content = read_rows({"question": "Q?", column: cell})
     assert [question.rubric for question in content.questions] == [criteria]
     assert any("the metric `rubric`" in note for note in content.notes) == bool(criteria)
     assert ("rubric" in content.questions[0].model_dump()) == bool(criteria)

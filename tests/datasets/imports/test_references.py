@@ -1,30 +1,30 @@
 """Expected answers that are none."""
 
-import json
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from evals.datasets.base import Draft
-from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
+Ask = Callable[..., Draft]
 
-def read(folder: Path, **row: Any) -> Draft:
-    path = folder / "q.json"
-    path.write_text(json.dumps([{"question": "What does the X300 cost in Norway?", **row}]), encoding="utf-8")
-    return read_file(path)
+
+@pytest.fixture
+def ask(read: Callable[..., Draft]) -> Ask:
+    """Read one row; the columns are keywords."""
+    return lambda **row: read("q.json", [{"question": "What does the X300 cost in Norway?", **row}])
 
 
 @pytest.mark.parametrize(
     "mark", ["No Answer Present.", "NoAnswer", "unanswerable", "Unanswerable.", "no answer", "no_answer"]
 )
 @pytest.mark.parametrize("column", ["expected_answer", "reference", "answer", "answers"])
-def test_a_mark_that_there_is_no_answer_says_that_there_is_none(tmp_path: Path, mark: str, column: str) -> None:
+def test_a_mark_that_there_is_no_answer_says_that_there_is_none(ask: Ask, mark: str, column: str) -> None:
     """It is no answer to compare with, and what went with it as context is no gold."""
-    content = read(tmp_path, **{column: [mark] if column == "answers" else mark}, context=["About Norway."])
+    content = ask(**{column: [mark] if column == "answers" else mark}, context=["About Norway."])
     (question,) = content.questions
     assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
     assert question.gold_passages == []
@@ -33,9 +33,9 @@ def test_a_mark_that_there_is_no_answer_says_that_there_is_none(tmp_path: Path, 
 
 @pytest.mark.parametrize("dash", ["-", "–", "—", "--", "none", "None.", "n/a", "N/A", " - "])
 @pytest.mark.parametrize("column", ["expected_answer", "answer", "Reference"])
-def test_a_dash_as_the_expected_answer_says_that_there_is_none(tmp_path: Path, dash: str, column: str) -> None:
+def test_a_dash_as_the_expected_answer_says_that_there_is_none(ask: Ask, dash: str, column: str) -> None:
     """So people write it; a note counts them, for somebody may have meant that it is still to be written."""
-    content = read(tmp_path, **{column: dash})
+    content = ask(**{column: dash})
     (question,) = content.questions
     assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
     assert "1 question is not answerable by an expected answer such as `-`, `none` or `n/a`" in content.notes[0]
@@ -53,19 +53,19 @@ def test_a_dash_as_the_expected_answer_says_that_there_is_none(tmp_path: Path, d
     ],
 )
 def test_a_dash_says_nothing_where_the_row_has_an_answer(
-    tmp_path: Path, row: dict[str, Any], expected: str | None, unanswerable: bool | None
+    ask: Ask, row: dict[str, Any], expected: str | None, unanswerable: bool | None
 ) -> None:
     """Nor is the word none an answer to how many there are."""
-    content = read(tmp_path, **row)
+    content = ask(**row)
     (question,) = content.questions
     assert (question.expected_answer, question.is_unanswerable) == (expected, unanswerable)
     assert content.notes == []
 
 
 @pytest.mark.parametrize("nothing", ["n/a", "N/A", "nan", "NULL", "null", "", "  ", None])
-def test_no_reference_says_nothing_about_answerability(tmp_path: Path, nothing: str | None) -> None:
+def test_no_reference_says_nothing_about_answerability(ask: Ask, nothing: str | None) -> None:
     """Whoever has not written the answer yet has not said that there is none."""
-    content = read(tmp_path, reference=nothing, context=["It costs 5 euros in Norway."])
+    content = ask(reference=nothing, context=["It costs 5 euros in Norway."])
     (question,) = content.questions
     assert (question.expected_answer, question.is_unanswerable) == (None, None)
     assert len(question.gold_passages) == 1
@@ -80,14 +80,14 @@ def test_no_reference_says_nothing_about_answerability(tmp_path: Path, nothing: 
         "Based on the passages, it is not possible to answer this question.",
     ],
 )
-def test_a_reference_that_declines_is_left_out_and_counted(tmp_path: Path, refusal: str) -> None:
+def test_a_reference_that_declines_is_left_out_and_counted(ask: Ask, refusal: str) -> None:
     """A model wrote it: no right answer could be told by it, and it is no proof that there is none."""
-    content = read(tmp_path, reference=refusal)
+    content = ask(reference=refusal)
     (question,) = content.questions
     assert (question.expected_answer, question.is_unanswerable) == (None, None)
     assert content.dropped == Counter({"expected answer that declines to answer": 1})
-    assert read(tmp_path, reference=[refusal, "5 euros"]).questions[0].expected_answer == "5 euros"
-    assert read(tmp_path, reference=refusal, is_unanswerable=True).questions[0].expected_answer == refusal
+    assert ask(reference=[refusal, "5 euros"]).questions[0].expected_answer == "5 euros"
+    assert ask(reference=refusal, is_unanswerable=True).questions[0].expected_answer == refusal
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_reference_that_declines_is_left_out_and_counted(tmp_path: Path, refus
     ],
 )
 def test_gold_makes_a_question_answerable_unless_the_reference_declines(
-    tmp_path: Path, row: dict[str, Any], unanswerable: bool | None
+    ask: Ask, row: dict[str, Any], unanswerable: bool | None
 ) -> None:
     """Of a context that may go with any question, only where the file has no column for references."""
-    assert read(tmp_path, **row).questions[0].is_unanswerable is unanswerable
+    assert ask(**row).questions[0].is_unanswerable is unanswerable
 
 
 FINDINGS = [
@@ -128,17 +128,17 @@ FINDINGS = [
 
 @pytest.mark.parametrize("said", [{}, {"is_unanswerable": False}, {"is_answerable": True}])
 @pytest.mark.parametrize(("question", "answer"), FINDINGS)
-def test_a_finding_that_denies_is_an_answer(tmp_path: Path, question: str, answer: str, said: dict[str, bool]) -> None:
+def test_a_finding_that_denies_is_an_answer(ask: Ask, question: str, answer: str, said: dict[str, bool]) -> None:
     """What was not found, or is not agreed, may be the right answer."""
-    content = read(tmp_path, question=question, expected_answer=answer, **said)
+    content = ask(question=question, expected_answer=answer, **said)
     assert content.questions[0].expected_answer == answer
     assert content.dropped == Counter()
 
 
-def test_of_a_question_that_is_said_to_be_answerable_every_answer_is_kept(tmp_path: Path) -> None:
+def test_of_a_question_that_is_said_to_be_answerable_every_answer_is_kept(ask: Ask) -> None:
     """Who says so means what is written, whatever it reads like."""
     refusal = "The documents do not say."
-    content = read(tmp_path, expected_answer=refusal, is_unanswerable=False)
+    content = ask(expected_answer=refusal, is_unanswerable=False)
     assert content.questions[0].expected_answer == refusal
     assert content.dropped == Counter()
 
@@ -153,30 +153,30 @@ def test_of_a_question_that_is_said_to_be_answerable_every_answer_is_kept(tmp_pa
         ("What is the price?", "nothing"),
     ],
 )
-def test_a_short_or_fitting_no_is_an_answer(tmp_path: Path, question: str, answer: str) -> None:
+def test_a_short_or_fitting_no_is_an_answer(ask: Ask, question: str, answer: str) -> None:
     """What declines one question answers another."""
-    content = read(tmp_path, question=question, expected_answer=answer)
+    content = ask(question=question, expected_answer=answer)
     assert content.questions[0].expected_answer == answer
     assert content.dropped == Counter()
 
 
-def test_references_that_disagree_say_nothing_of_answerability(tmp_path: Path) -> None:
+def test_references_that_disagree_say_nothing_of_answerability(ask: Ask) -> None:
     """As annotators do: the answers that are some stay."""
-    content = read(tmp_path, answers=["unanswerable", "5 euros"])
+    content = ask(answers=["unanswerable", "5 euros"])
     (question,) = content.questions
     assert (question.expected_answer, question.answers, question.is_unanswerable) == ("5 euros", ["5 euros"], None)
     assert content.dropped == Counter({"answerability: the expected answers disagree": 1})
 
 
-def test_a_mark_beside_the_word_that_there_is_an_answer_is_refused(tmp_path: Path) -> None:
+def test_a_mark_beside_the_word_that_there_is_an_answer_is_refused(ask: Ask) -> None:
     """One of the two is wrong, and which one only the user knows."""
     with pytest.raises(DatasetError, match="the expected answer is 'unanswerable', and is_unanswerable is false"):
-        read(tmp_path, expected_answer="unanswerable", is_unanswerable=False)
+        ask(expected_answer="unanswerable", is_unanswerable=False)
 
 
-def test_a_context_of_what_cannot_be_answered_is_no_gold(tmp_path: Path) -> None:
+def test_a_context_of_what_cannot_be_answered_is_no_gold(ask: Ask) -> None:
     """SQuAD gives every question its paragraph; a passage that is called gold is a contradiction."""
-    content = read(tmp_path, is_impossible=True, context="About Norway.")
+    content = ask(is_impossible=True, context="About Norway.")
     assert content.questions[0].gold_passages == []
     with pytest.raises(DatasetError, match="the question has an answer, and is_unanswerable is true"):
-        read(tmp_path, is_unanswerable=True, gold_passages=["About Norway."])
+        ask(is_unanswerable=True, gold_passages=["About Norway."])
