@@ -417,8 +417,12 @@ def _rule_by_text(
     allowed = settings.rule
     if runs is None:
         return ("text" if allowed in {"auto", "text"} else None), (1 << gold.count) - 1
-    piece = _piece(gold, chunk, runs) if gold.count >= settings.short_gold_tokens else 0
-    if not piece or _is_heading(gold, chunk, runs) or _contradicts(gold, chunk, _untangled(runs)):
+    if gold.count < settings.short_gold_tokens or not _piece(gold, chunk, runs) or _is_heading(gold, chunk, runs):
+        return None, 0
+    ordered = _untangled(runs)
+    if _contradicts(gold, chunk, ordered):  # a neighbour of the gold, as in a list; a border may cut the gold itself
+        runs = [run for run in runs if run not in ordered and _is_cut(run, gold, chunk)]
+    if not (piece := _piece(gold, chunk, runs)):
         return None, 0
     longest = max(run.size for run in runs)
     fewest = max(settings.inside_min_tokens, settings.inside_chunk_share * chunk.count)
