@@ -14,7 +14,7 @@ from evals.datasets.tables import as_list, as_text, as_texts, is_dash, is_nothin
 from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.text.numbers import counted
-from evals.text.refusals.detector import is_abstention, is_clear_refusal
+from evals.text.refusals import reading
 from evals.text.yaml_files import first_problem
 
 _GOLD_PARTS = {
@@ -229,7 +229,7 @@ DECLINED = "expected answer that declines to answer"
 
 def declines(reference: str, question: str) -> bool:
     """Whether the expected answer is a refusal in prose: a model wrote it, and no right answer could be told by it."""
-    return len(reference.split()) >= _PROSE and is_abstention(reference, question)
+    return len(reference.split()) >= _PROSE and reading(reference, question).declines
 
 
 @dataclass
@@ -319,11 +319,10 @@ class QuestionReader:
             columns, golds = self.columns.fields, data.get("gold_passages")
             is_context = plain_name(columns.get("gold_passages", "")) == "context"
             known = given - empty or (golds and not (is_context and columns.keys() & set(_REFERENCES)))
-            declined = marks or any(is_abstention(text, question) for text in given - empty)
+            declined = marks or any(reading(text, question).declines for text in given - empty)
             data["answerable_by_gold"] = bool(known) and not declined
-            refused = {
-                text for text in given if len(text.split()) >= _PROSE and is_clear_refusal(text, question)
-            } - marks
+            readings = {text: reading(text, question) for text in given - marks if len(text.split()) >= _PROSE}
+            refused = {text for text, found in readings.items() if found.declines and not found.doubtful}
             self.dropped.update([DECLINED] if refused else [])
             empty |= refused
         out = marks | empty
@@ -342,7 +341,7 @@ class QuestionReader:
         marks, empty = {text for text in given if _MARK.fullmatch(text.strip())}, set[str]()
         if golds or given > dashes or unanswerable is False:
             empty = {dash for dash in dashes if "none" not in dash.casefold()}  # there is an answer, and it is not here
-        elif all(is_abstention(dash, question) for dash in dashes):
+        elif all(reading(dash, question).declines for dash in dashes):
             marks |= dashes
         if marks and unanswerable is False:
             what = f"{where}: the expected answer is {min(marks)!r}, and is_unanswerable is false"
@@ -365,4 +364,4 @@ def _texts(value: Any) -> list[Any]:
 
 def _may_decline(answer: str | None, question: EvalQuestion) -> bool:
     """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
-    return not answer or bool(_NEGATION.search(answer)) or is_abstention(answer, question.question)
+    return not answer or bool(_NEGATION.search(answer)) or reading(answer, question.question).declines
