@@ -222,15 +222,14 @@ class Sample:
         """
         if self.response.extractive:
             return not (self.response.answer or "").strip()
-        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
-        from evals.text.refusals.detector import holds_expected, is_abstention, says_expected  # noqa: PLC0415
+        from evals.text.refusals import gives_expected, reading  # noqa: PLC0415 - a saved run is shown without them
 
         question, answer = self.question, self.answer or ""
-        if not is_abstention(self.response.answer or "", question.question):
+        if not reading(self.response.answer or "", question.question).declines:
             return False
         accepted = [_bare(text) for text in (question.expected_answer or "", *question.answers)]
         is_expected = question.is_unanswerable is False and _bare(answer) in filter(None, accepted)
-        return not (is_expected or holds_expected(answer, question) or says_expected(answer, question))
+        return not (is_expected or gives_expected(answer, question))
 
     def is_injected(self, inquiries: Collection[str]) -> bool:
         """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""
