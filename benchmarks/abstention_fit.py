@@ -47,7 +47,7 @@ WEIGHT = {
     "responses": 2.0,
     "caveats": 0.33,
     "repeats": 1.0,
-    "spans": 0.5,
+    "spans": 0.7,
     "sentences": 1.0,
     "passages": 1.0,
 }
@@ -85,6 +85,9 @@ THRESHOLD = -0.1
 DOUBTFUL = (-3.5, 2.0)
 PREAMBLES = ("{}", "{}", "Based on the provided context, {}", "The context mentions that {}", "According to [1], {}")
 """How a model begins, whether it answers or declines."""
+BARE = (("{}", "It is {}."), ("{}.", "{}"), ("{}", "The {}."), ("{}.", "A {}."))
+UNTOLD = ("", "What is it?", "Which one?", "What is required?", "What does it use?")
+"""Forms of a bare answer; questions that say little of what is asked."""
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 Floats = NDArray[np.floating[Any]]
 Arrays = dict[str, NDArray[Any]]
@@ -132,9 +135,12 @@ def made_rows() -> Iterator[Row]:
             f"{chance.choice(caveats.FORMS).format(answer.strip().rstrip('.'))}. {chance.choice(caveats.CAVEATS)}"
         )
         yield {**made, "origin": "caveats", "answer": caveated}
-        if place % 2:
-            yield {**made, "origin": "spans", "answer": answer}
-        else:
+        span = answer.strip().rstrip(".")
+        for form in BARE[place % len(BARE)] if len(span.split()) < 8 else ("{}.",):
+            yield {**made, "origin": "spans", "answer": form.format(span)}
+        if len(span.split()) < 8 and place % 3 == 0:
+            yield {**made, "origin": "spans", "question": chance.choice(UNTOLD), "answer": f"{span}."}
+        if place % 2 == 0:
             refusal = chance.choice(caveats.REFUSALS).format(question[:1].lower() + question[1:].strip().rstrip("?"))
             refusal = chance.choice(PREAMBLES).format(refusal)
             yield {**made, "origin": "repeats", "answer": refusal, "abstained": True}
