@@ -1,38 +1,44 @@
-"""Precision and recall of the abstention detector on labelled answers: python benchmarks/abstention.py [FILE.jsonl].
+"""Errors of the refusal model on labelled answers: python benchmarks/abstention.py [FILE.jsonl].
 
-A row holds `question`, `answer` and `abstained`, and may hold `expected`, `language` and `kind`. It is decided as in a
-run: by the words of the answer, then by the expected answer where there is one. Without a file, the answers of the
-tests are read, by their split. With --list, what was decided otherwise than labelled is printed.
+Reads a file of rows with `question`, `answer` and `abstained`, and `expected` where there is one. Without a file, reads
+what no weights were fitted to: the held_out answers and, where EVALS_REAL_DATA names a folder that has them, the fresh
+ones; and measures the time on RAGBench's responses. An answer counts as in a run: one that holds the expected answer is
+no refusal. `abstention_fit.py` prints the errors of answers whose authors are left out of the fit.
 """
 
 import argparse
 import json
-from collections import defaultdict
+import os
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from evals.metrics.sample import Sample
-from evals.schemas import EvalQuestion, EvalResponse
-from evals.text.refusals.detector import is_abstention
+from evals.schemas import EvalQuestion
+from evals.text.refusals import gives_expected
+from evals.text.refusals.model import Model, shipped_model
 
-LABELS = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals" / "answers.jsonl"
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals"
 Row = dict[str, Any]
 
 
+class Measured(NamedTuple):
+    """An answer as it was read: whether it declines, whether that is doubtful, and its label."""
+
+    declines: bool
+    doubtful: bool
+    label: bool
+
+
 def main() -> None:
-    """Print a row for all answers of a split or a file, and for each language and kind."""
+    """Print a row for each set of answers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=Path, default=LABELS, help="labelled answers, one JSON object a line")
-    parser.add_argument("--list", action="store_true", help="print the answers that were decided otherwise")
+    parser.add_argument("file", nargs="?", type=Path, help="labelled answers, one JSON object a line")
     options = parser.parse_args()
-    decided = [(row, abstained(row)) for row in read(options.file)]
-    for name, group in groups(decided):
-        print(f"{name:32} {figures(group)}")
-    if options.list:
-        for row, said in decided:
-            if said != row["abstained"]:
-                print(json.dumps({"said": said, **row}, ensure_ascii=False))
+    for name, labelled in [(options.file.name, read(options.file))] if options.file else own_sets():
+        print(errors(name, [measured(row, shipped_model()) for row in labelled]))
+    if not options.file and "EVALS_REAL_DATA" in os.environ:
+        print(f"{microseconds():.0f} µs an answer of RAGBench")
 
 
 def read(file: Path) -> list[Row]:
@@ -40,38 +46,52 @@ def read(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def abstained(row: Row) -> bool:
-    """What a run says of the answer, where the dataset does not say whether the question can be answered."""
-    if not row["question"]:
-        return is_abstention(row["answer"])
-    question = EvalQuestion(question=row["question"], expected_answer=row.get("expected") or None)
-    return Sample(question, EvalResponse(answer=row["answer"])).abstained
+def own_sets() -> Iterator[tuple[str, list[Row]]]:
+    """The sets that no weights were fitted to."""
+    yield "held_out", [row for row in read(FOLDER / "answers.jsonl") if row["split"] == "held_out"]
+    if folder := os.environ.get("EVALS_REAL_DATA"):
+        yield "fresh", read(Path(folder) / "refusals" / "fresh.jsonl")
 
 
-def groups(decided: Iterable[tuple[Row, bool]]) -> Iterator[tuple[str, list[tuple[bool, bool]]]]:
-    """What was said and what is labelled, by split, and within it by language and by kind."""
-    found: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for row, said in decided:
-        split = row.get("split", "all")
-        names = [split, *(f"{split}, {row[field]}" for field in ("language", "kind") if row.get(field))]
-        for name in names:
-            found[name].append((said, bool(row["abstained"])))
-    yield from sorted(found.items())
+def measured(row: Row, model: Model) -> Measured:
+    """What a run says of an answer, where the dataset does not say whether the question can be answered."""
+    reading = model.reading(row["answer"], row["question"] or "")
+    question = EvalQuestion(question=row["question"] or "?", expected_answer=row.get("expected") or None)
+    if reading.declines and gives_expected(row["answer"], question):
+        return Measured(declines=False, doubtful=False, label=bool(row["abstained"]))
+    return Measured(reading.declines, reading.doubtful, bool(row["abstained"]))
 
 
-def figures(pairs: list[tuple[bool, bool]]) -> str:
-    """Counts, precision and recall; a share of nothing is a dash."""
-    right = sum(said and labelled for said, labelled in pairs)
-    said, labelled = sum(s for s, _ in pairs), sum(label for _, label in pairs)
+def errors(name: str, measures: Iterable[Measured]) -> str:
+    """A row of the table: errors of a set, and how many of its answers and errors are doubtful."""
+    answers = list(measures)
+    wrong = [answer for answer in answers if answer.declines != answer.label]
+    wrongly = sum(answer.declines for answer in wrong)
     return (
-        f"n={len(pairs):<5} abstaining={labelled:<4} wrongly={said - right:<3} missed={labelled - right:<3} "
-        f"precision={share(right, said)}  recall={share(right, labelled)}"
+        f"{name:20} answers={len(answers):<5} declining={sum(answer.label for answer in answers):<5} "
+        f"errors={len(wrong):<4} wrongly={wrongly:<4} missed={len(wrong) - wrongly:<4} "
+        f"doubtful={sum(answer.doubtful for answer in answers):<5} "
+        f"errors not doubtful={sum(not answer.doubtful for answer in wrong)}"
     )
 
 
-def share(part: int, whole: int) -> str:
-    """A share with three decimals."""
-    return f"{part / whole:.3f}" if whole else "-"
+def microseconds(rounds: int = 5) -> float:
+    """CPU time of an answer of RAGBench, the least of several rounds."""
+    from pyarrow import parquet
+
+    files = sorted((Path(os.environ["EVALS_REAL_DATA"]) / "hf" / "ragbench").rglob("*.parquet"))
+    pairs = [
+        (row["response"], row["question"])
+        for file in files
+        for row in parquet.read_table(file, columns=["question", "response"]).to_pylist()
+    ]
+    model, taken = shipped_model(), []
+    for _ in range(rounds):
+        start = time.process_time()
+        for answer, question in pairs:
+            model.reading(answer, question)
+        taken.append(time.process_time() - start)
+    return 1e6 * min(taken) / len(pairs)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, EvalsError
 from evals.judges.llm_judge import LLMJudge
-from evals.metrics.judged import decide_all, judged_abstention
+from evals.metrics.judged import asks_correctness, decide_all
 from evals.metrics.registry import parse_metric
 from evals.report.wording import interval, number, value
 from evals.run.checks import make_judge
@@ -189,7 +189,7 @@ class RagJudge(InItsLoop):
         if self._judge is None:
             raise RuntimeError("enter the judge first: with RagJudge(config) as judge")
         metric = parse_metric(name)
-        settings = replace(self._config.score_settings(judged=True), declining=judged_abstention([metric]))
+        settings = replace(self._config.score_settings(judged=True), asks_correctness=asks_correctness([metric]))
         sample = settings.sample(question, response)
         await decide_all(metric, sample, self._judge)
         return metric.score(sample)

@@ -22,7 +22,7 @@ from evals.datasets.tables import (
 from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.text.numbers import counted
-from evals.text.refusals.detector import is_abstention, is_clear_refusal
+from evals.text.refusals import reading
 
 _GOLD_PARTS = {"gold_document_ids": "document_id", "gold_chunk_ids": "chunk_id"}
 _GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
@@ -218,7 +218,7 @@ DECLINED = "expected answer that declines to answer"
 
 def declines(reference: str, question: str) -> bool:
     """Whether the expected answer is a refusal in prose: a model wrote it, and no right answer could be told by it."""
-    return len(reference.split()) >= _PROSE and is_abstention(reference, question)
+    return len(reference.split()) >= _PROSE and reading(reference, question).declines
 
 
 @dataclass
@@ -297,7 +297,7 @@ class QuestionReader:
         dashes, empty = {text for text in references if is_dash(text)}, set[str]()
         if golds or stated is False or len(dashes) < len(references):
             empty = {dash for dash in dashes if "none" not in dash.casefold()}
-        elif all(is_abstention(dash, question) for dash in dashes):
+        elif all(reading(dash, question).declines for dash in dashes):
             marks |= dashes
         answers = [text for text in references if text not in marks | empty]
         if marks and stated is False:
@@ -315,9 +315,9 @@ class QuestionReader:
         if stated is None:
             is_context = plain_name(columns.get("gold_passages", "")) == "context"
             is_gold = golds and not (is_context and columns.keys() & set(_REFERENCES))
-            declined = marks or any(is_abstention(text, question) for text in answers)
+            declined = marks or any(reading(text, question).declines for text in answers)
             data["answerable_by_gold"] = bool(answers or is_gold) and not declined
-            refused = [text for text in answers if len(text.split()) >= _PROSE and is_clear_refusal(text, question)]
+            refused = [text for text in answers if len(text.split()) >= _PROSE and _refuses(text, question)]
             self.dropped.update([DECLINED] if refused else [])
             answers = [text for text in answers if text not in refused]
         expected, variants = (
@@ -332,11 +332,16 @@ def _items(value: Any) -> list[Any]:
     return [item for item in (value if isinstance(value, list) else [value]) if item is not None and item != ""]
 
 
+def _refuses(reference: str, question: str) -> bool:
+    read = reading(reference, question)
+    return read.declines and not read.doubtful
+
+
 def _answered_by(question: EvalQuestion) -> str | None:
     """The field that holds an answer to the question; in doubt it declines, for a file is refused otherwise."""
     if question.gold_passages:
         return "gold_passages"
     for name, texts in (("expected_answer", [question.expected_answer or ""]), ("answers", question.answers)):
-        if not all(not text or _NEGATION.search(text) or is_abstention(text, question.question) for text in texts):
+        if not all(not text or _NEGATION.search(text) or reading(text, question.question).declines for text in texts):
             return name
     return None

@@ -38,7 +38,7 @@ class UnanswerableAccuracy(_Abstention):
     """Share of the questions on which the server abstains exactly when it should.
 
     Formula: mean(abstained == unanswerable); it says nothing about whether a given answer is correct. An answer
-    abstains by the text rules; of one of more than five words a judge decides, where one takes part. Range 0 to 1,
+    abstains by the refusal model; a judge decides what that finds doubtful, where one takes part. Range 0 to 1,
     higher is better. None where the dataset does not say whether the question is answerable, and where the judge's word
     is lost.
     Reference: as the specification writes it; the answerability decision of Rajpurkar et al. 2018 (SQuAD v2), as

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain, common_repeats
-from evals.metrics.sample import CORRECTNESS, JudgedAbstention, Sample
+from evals.metrics.sample import CORRECTNESS, Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
 
@@ -35,28 +35,17 @@ class Decider(Protocol):
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    Whether the answer declines is in it where that is asked of every answer. Not in it are asking again after an
-    unusable reply, repeats, and whether an answer declines that reads like a refusal.
+    Not in it are asking again after an unusable reply, repeats, and whether an answer declines where that is doubtful.
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
     unjudged = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
-    declining = judged_abstention(every)
-    extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + unjudged + extra
+    return len(asked) + unjudged
 
 
-def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
-    """Of which answers a judge has the word on whether they decline, in a run of these metrics.
-
-    Of every longer one where the run asks if answers are correct, for then that tells it too, and where it counts
-    abstentions. Elsewhere a judge would be asked for the sake of answers that are judged anyway.
-    """
-    by_correctness = counting = False
-    for metric in metrics:
-        counting |= getattr(metric, "group", None) is MetricGroup.ABSTENTION
-        by_correctness |= any(inquiry.name == CORRECTNESS for inquiry in getattr(metric, "inquiries", ()))
-    return JudgedAbstention("every" if by_correctness or counting else "settling", by_correctness)
+def asks_correctness(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> bool:
+    """Whether a run of these metrics asks a judge if answers are correct."""
+    return any(task.name == CORRECTNESS for metric in metrics for task in getattr(metric, "inquiries", ()))
 
 
 class JudgedMetric(BaseMetric):
@@ -128,7 +117,7 @@ class JudgedMetric(BaseMetric):
         return self.result((self.high or 1.0) * sum(known) / len(known), **{items: len(known), **details})
 
     def judged_alone(self, sample: Sample, *, asks: bool) -> Sample:
-        sample.judged, sample.declining = bool(sample.verdicts or self.judge), judged_abstention([self])
+        sample.judged, sample.asks_correctness = bool(sample.verdicts or self.judge), asks_correctness([self])
         if asks and self.judge is not None:
             from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evals.metrics.embedders import Semantics
 from evals.schemas.dataset import EvalQuestion, GoldPassage
@@ -17,6 +17,9 @@ from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
 from evals.text.tokens import UNSPACED, framed
+
+if TYPE_CHECKING:
+    from evals.text.refusals import Refusal
 
 ABSTENTION = "abstention"
 """The inquiry that asks whether an answer declines, and nothing else: the name of its prompt, and of its verdicts."""
@@ -40,39 +43,17 @@ class Lack(NamedTuple):
     missing: str = "not_applicable"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedAbstention:
-    """Of which longer answers the judge of a run has the word on whether they decline, and by which inquiry.
-
-    Attributes:
-        answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
-            questions, where a value would follow from the text rules alone.
-        by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
-    """
-
-    answers: Literal["every", "settling"] = "settling"
-    by_correctness: bool = False
-
-    def inquiry(self, question: EvalQuestion) -> str:
-        """The name of the inquiry that decides on answers to a question."""
-        comparable = question.expected_answer is not None and not question.is_unanswerable
-        return CORRECTNESS if self.by_correctness and comparable else ABSTENTION
-
-    def concerns(self, question: EvalQuestion, *, reads_as_refusal: bool) -> bool:
-        """Whether the judge has the word on a longer answer."""
-        return reads_as_refusal or self.answers == "every" or bool(question.is_unanswerable)
-
-
 class Decision(NamedTuple):
     """Whether an answer declines to answer, and who decided it.
 
     Attributes:
         inquiry: The name of the judge's inquiry that decides, where a judge does.
-        declines: By the server's own flag, else by the judge's word, else by the text rules.
-        by_judge: Whether it is the judge's to decide: never where the server flags it, or of a few words.
+        declines: By the server's own flag, else by the judge's word, else by the refusal model.
+        by_judge: Whether it is the judge's to decide, as the model is in doubt: never where the server flags the
+            answer, or of a few words.
         word: Whether it declines, says the judge; None where it did not say it (yet), or is not to be asked.
         lost: Why the judge's word is not there (yet), though it has it; then no value may follow from `declines`.
-        is_disputed: Whether one of text rules and judge takes the answer for a refusal, and the other does not.
+        is_disputed: Whether one of model and judge takes the answer for a refusal, and the other does not.
     """
 
     inquiry: str
@@ -115,7 +96,7 @@ class Sample:
         citation_base: Number of the first chunk in the server's citation indices.
         judged: Whether a judge takes part in the run.
         semantics: What texts are compared with, if any metric wants that.
-        declining: Of which answers a judge that takes part has the word on whether they decline.
+        asks_correctness: Whether the run asks a judge if answers are correct, which says of them if they decline too.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
         prompt_for: What the run asks by in place of a prompt; the prompt itself where it changes none.
     """
@@ -127,7 +108,7 @@ class Sample:
     citation_base: int = 1
     judged: bool = False
     semantics: Semantics | None = None
-    declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    asks_correctness: bool = False
     keeps_flagged: bool = False
     prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=_as_it_is, repr=False, compare=False)
     derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -186,7 +167,8 @@ class Sample:
         return self._decided[1]
 
     def _decide(self) -> Decision:
-        inquiry = self.declining.inquiry(self.question)
+        comparable = self.question.expected_answer is not None and not self.question.is_unanswerable
+        inquiry = CORRECTNESS if self.asks_correctness and comparable else ABSTENTION
         if self.response.refused:
             return Decision(inquiry, declines=True)
         reads = self.reads_as_refusal
@@ -196,7 +178,7 @@ class Sample:
         labels = Counter(str(verdict.reply.get("verdict")) for verdict in heard if verdict.reply is not None)
         declines, answers = labels[_DECLINES], sum(labels[label] for label in _ANSWERS)
         word = None if declines == answers else declines > answers
-        by_judge = self.judged and self.declining.concerns(self.question, reads_as_refusal=reads)
+        by_judge = self.judged and (self._reading.doubtful or word is not None)
         if word is not None:
             return Decision(inquiry, word, by_judge, word, is_disputed=word != reads)
         if not by_judge:
@@ -214,23 +196,29 @@ class Sample:
         words = _UNSPACED.sub(r" \g<0> ", self.answer or "").split()
         return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 
-    @cached_property
+    @property
     def reads_as_refusal(self) -> bool:
-        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
+        """Whether the refusal model takes the answer for one that declines."""
+        return self._reading.declines
+
+    @cached_property
+    def _reading(self) -> "Refusal":
+        """What the refusal model says; an answer that is or holds what is expected never declines.
 
         Of an extractive system only the empty answer declines: a span of a passage is what it says.
         """
-        if self.response.extractive:
-            return not (self.response.answer or "").strip()
-        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
-        from evals.text.refusals.detector import holds_expected, is_abstention, says_expected  # noqa: PLC0415
+        from evals.text.refusals import Refusal, gives_expected, reading  # noqa: PLC0415 - a saved run needs none
 
+        if self.response.extractive:
+            return Refusal(declines=not (self.response.answer or "").strip(), doubtful=False, score=0.0)
         question, answer = self.question, self.answer or ""
-        if not is_abstention(self.response.answer or "", question.question):
-            return False
+        read = reading(self.response.answer or "", question.question)
+        if not read.declines:
+            return read
         accepted = [_bare(text) for text in (question.expected_answer or "", *question.answers)]
         is_expected = question.is_unanswerable is False and _bare(answer) in filter(None, accepted)
-        return not (is_expected or holds_expected(answer, question) or says_expected(answer, question))
+        gives = is_expected or gives_expected(answer, question)
+        return Refusal(declines=False, doubtful=read.doubtful, score=read.score) if gives else read
 
     def is_injected(self, inquiries: Collection[str]) -> bool:
         """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""

@@ -22,7 +22,7 @@ from evals.judges.rubrics import rubric_metric
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.custom import SavedMetric
 from evals.metrics.embedders import ModelChoice, Semantics, check_choice, load_semantics
-from evals.metrics.judged import judged_abstention
+from evals.metrics.judged import asks_correctness
 from evals.metrics.ragas import RagasScore
 from evals.metrics.registry import of_streams, register, select
 from evals.run.embedded import check_embedded
@@ -279,7 +279,7 @@ class Tools:
     def settings(self, config: EvalConfig, citation_base: int, *, judged: bool = False) -> ScoreSettings:
         """How records are scored with them, or by what a judge said elsewhere (`judged`)."""
         plain = config.score_settings(judged=judged or self.judge is not None, citation_base=citation_base)
-        return replace(plain, semantics=self.semantics, declining=judged_abstention(self.metrics))
+        return replace(plain, semantics=self.semantics, asks_correctness=asks_correctness(self.metrics))
 
 
 async def load_tools(config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer) -> Tools:
@@ -373,5 +373,5 @@ def estimate_of(
     """
     if not wants_judge(config, metrics):
         return None
-    settings = replace(config.score_settings(judged=True), declining=judged_abstention(metrics))
+    settings = replace(config.score_settings(judged=True), asks_correctness=asks_correctness(metrics))
     return estimate_judging(metrics, records, documents, config, settings)

@@ -39,7 +39,7 @@ _KNOWN_OFF, _LIKE_OFF, _ASSUMED_OFF = 0.15, 0.25, 0.45
 """By which share the cost may be off: of judging answers that are known, that are like others of the same server, and
 that are assumed."""
 
-_CHUNKS, _CHUNK_CHARACTERS, _ANSWER = 10, 1200, "word " * 54
+_CHUNKS, _CHUNK_CHARACTERS, _ANSWER = 10, 1200, "The device is tested for 5 days in each of the 20 offices. " * 5
 """An answer of usual size."""
 
 

@@ -10,9 +10,9 @@ from evals.judges.prompts import PromptBook
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import FunctionMetric, file_of
 from evals.metrics.embedders import Semantics
-from evals.metrics.judged import judged_abstention
+from evals.metrics.judged import asks_correctness
 from evals.metrics.registry import known_metric
-from evals.metrics.sample import JudgedAbstention, Sample
+from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult
@@ -33,7 +33,7 @@ class ScoreSettings:
         judged: Whether a judge takes part.
         semantics: The models that compare texts; None where no metric needs one.
         cluster: What questions are grouped by; None: they are independent.
-        declining: Of which answers a judge decides whether they decline.
+        asks_correctness: Whether a judge is asked if answers are correct.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
         prompts: By which the judge is asked.
     """
@@ -45,7 +45,7 @@ class ScoreSettings:
     judged: bool = False
     semantics: Semantics | None = None
     cluster: str | None = None
-    declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    asks_correctness: bool = False
     keeps_flagged: bool = False
     prompts: PromptBook = field(default_factory=PromptBook, compare=False)
 
@@ -59,7 +59,7 @@ class ScoreSettings:
             self.citation_base,
             judged=self.judged,
             semantics=self.semantics,
-            declining=self.declining,
+            asks_correctness=self.asks_correctness,
             keeps_flagged=self.keeps_flagged,
             prompt_for=self.prompts.of,
         )
@@ -83,7 +83,7 @@ def settings_of(run: EvalRun) -> ScoreSettings:
         confidence=confidence(run),
         judged=run.judge is not None,
         cluster=scoring_config(run).cluster,
-        declining=judged_abstention(known_metrics(run)),
+        asks_correctness=asks_correctness(known_metrics(run)),
         keeps_flagged=isinstance(judge, dict) and judge.get("on_injection") == "keep",
     )
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 SHOWN_WITHOUT = {
-    "evals.text.refusals.detector",
+    "evals.text.refusals",
     "evals.client",
     "evals.config",
     "evals.judges.llm_judge",

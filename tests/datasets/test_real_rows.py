@@ -81,7 +81,7 @@ def test_every_real_gold_is_cut_out_of_its_document_and_holds_key_sentences() ->
     assert len(dataset.questions) == len({question.id for question in dataset.questions}) == 392
     assert dataset.fingerprint.dropped == {
         "relevant key of no sentence": 5,
-        "expected answer that declines to answer": 6,
+        "expected answer that declines to answer": 4,
     }
     for question in dataset.questions:
         golds = {gold.document_id: gold for gold in question.gold_passages}

@@ -18,7 +18,7 @@ JUDGE = {"then": {"python": "judge"}}
 def config(
     golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., EvalConfig]:
-    """An evaluation of four golden questions by a judge without a cache; a dollar for a million tokens.
+    """An evaluation of eight golden questions by a judge without a cache; a dollar for a million tokens.
 
     Keywords replace keys of the configuration, those of `judge` one by one.
     """
@@ -29,7 +29,7 @@ def config(
         judge = {"base_url": messages_api.url, "cache": False, **keys.pop("judge", {})}
         base = {
             "datasets": ["golden"],
-            "samples_per_dataset": 4,
+            "samples_per_dataset": 8,
             "warmup": 0,
             "rag_server_url": golden_server,
             "runs_dir": tmp_path / "runs",

@@ -139,7 +139,7 @@ def test_an_error_in_sending_reaches_all_that_wait(batched: Configure, messages_
     with pytest.raises(JudgeError, match=f"HTTP {status}"):
         run_evaluation(batched())
     (run,) = RunStore(batched().runs_dir).runs()
-    assert (run.status, len(list(run.records()))) == ("partial", 4)
+    assert (run.status, len(list(run.records()))) == ("partial", 8)
     assert left_behind(batched()) == []
 
 

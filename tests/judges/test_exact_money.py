@@ -64,7 +64,7 @@ def judged(
         ({"times": 0}, None),
         ({"times": 3, "then": {"status": 429}}, None),
         ({"times": 3, "then": {"status": 529}}, None),
-        ({"times": 3, "then": {"text": "I think that it is fine."}}, None),
+        ({"times": 1, "then": {"text": "I think that it is fine."}}, None),
         ({"schema_has": "claims", "times": 1, "then": {"truncate": 5}}, None),
         ({"schema_has": "claims", "then": {"truncate": 5}}, "truncated"),
         ({"schema_has": "claims", "then": {"refuse": "cyber"}}, "refused"),

@@ -206,9 +206,9 @@ class _Watched(Sample):
 @every_metric
 @pytest.mark.parametrize("is_unanswerable", [False, True])
 def test_a_metric_that_looks_whether_an_answer_declines_says_so(metric: BaseMetric, is_unanswerable: bool) -> None:
-    """Where only the text rules say that it does, it has no value; and no other metric is lost to that."""
+    """Where that is doubtful and the judge has not said it, it has no value; no other metric is lost to that."""
     question = QUESTION.model_copy(update={"is_unanswerable": is_unanswerable})
-    response = EvalResponse(answer="The documents do not say what is covered by the insurance [1].", **FULL)
+    response = EvalResponse(answer="The insurer decides on that case by case [1].", **FULL)
     semantics = Semantics(_Alike(), _Alike())
     case = _Watched(question, response, VERDICTS, semantics=semantics)
     if metric.applies(case) is not None:

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from evals.metrics import Sample, parse_metric
-from evals.metrics.sample import ABSTENTION, CORRECTNESS, JudgedAbstention
+from evals.metrics.sample import ABSTENTION, CORRECTNESS
 from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 
 ANSWER = "The battery of the device lasts 96 hours in all."
+DOUBTFUL = "The manual has a chapter on the battery of the device."
 REFUSAL = "I'm sorry, but the provided context does not contain any information on that."
 GOLD = "The battery of the device lasts for 96 hours."
-EVERY = JudgedAbstention("every")
 
 
 def verdict(label: str, *, repeat: int = 0, request: str = ABSTENTION, **fields: Any) -> JudgeVerdict:
@@ -21,14 +21,12 @@ def verdict(label: str, *, repeat: int = 0, request: str = ABSTENTION, **fields:
     return JudgeVerdict(request=request, repeat=repeat, reply={"verdict": label, **fields})
 
 
-def sample_of(
-    answer: str, *labels: str, declining: JudgedAbstention = EVERY, judged: bool = True, **fields: Any
-) -> Sample:
+def sample_of(answer: str, *labels: str, judged: bool = True, **fields: Any) -> Sample:
     """An answered question with these verdicts on whether the answer declines."""
     question = EvalQuestion(question="How long does the battery last?", gold_passages=[GoldPassage(text=GOLD)])
     response = EvalResponse(answer=answer, chunks=[RetrievedChunk(text=GOLD)], citations=[Citation(index=1)], **fields)
     verdicts = [verdict(label, repeat=repeat) for repeat, label in enumerate(labels)]
-    return Sample(question, response, verdicts, judged=judged, declining=declining)
+    return Sample(question, response, verdicts, judged=judged)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +41,7 @@ def sample_of(
     ],
 )
 def test_the_judge_has_the_word(answer: str, labels: list[str], declines: bool, word: bool, is_disputed: bool) -> None:
-    """Of repeats the most decide; where the text rules see it otherwise, that is disputed."""
+    """Of repeats the most decide; where the model reads it otherwise, that is disputed."""
     decision = sample_of(answer, *labels).decision
     assert (decision.declines, decision.by_judge, decision.word) == (declines, True, word)
     assert (decision.lost, decision.is_disputed) == (None, is_disputed)
@@ -60,7 +58,7 @@ def test_the_judge_has_the_word(answer: str, labels: list[str], declines: bool, 
 )
 def test_without_the_judges_word_only_what_hangs_on_it_is_lost(labels: list[str], reason: str) -> None:
     """The reason says why; retrieval has its value all the same."""
-    sample = sample_of(ANSWER, *labels)
+    sample = sample_of(DOUBTFUL, *labels)
     assert (sample.decision.lost, sample.decision.is_disputed) == ((reason, "judge"), False)
     lost = parse_metric("declined_rate").score(sample)
     assert (lost.value, lost.reason, lost.missing, lost.judged_by) == (None, reason, "judge", [ABSTENTION])
@@ -79,40 +77,30 @@ def test_without_the_judges_word_only_what_hangs_on_it_is_lost(labels: list[str]
     ids=["no judge", "flagged by the server", "few words", "extractive"],
 )
 def test_a_judge_is_not_asked_where_nothing_is_open(sample: Sample) -> None:
-    """Without a judge the text rules decide; a flag, few words and an empty span decide by themselves."""
+    """Without a judge the model decides; a flag, few words and an empty span decide by themselves."""
     decision = sample.decision
     assert (decision.declines, decision.by_judge, decision.lost) == (True, False, None)
     assert parse_metric("declined_rate").requests(sample) == []
 
 
-@pytest.mark.parametrize(
-    ("answers", "is_unanswerable", "by_judge"),
-    [
-        ("every", False, (True, True)),
-        ("settling", False, (False, True)),
-        ("settling", True, (True, True)),
-    ],
-)
-def test_a_run_says_of_which_answers_the_judge_decides(
-    answers: Any, is_unanswerable: bool, by_judge: tuple[bool, bool]
-) -> None:
-    """Of a plain answer, and of one that reads as a refusal."""
-    question = EvalQuestion(question="How long?", is_unanswerable=is_unanswerable)
-    samples = [
-        Sample(question, EvalResponse(answer=text), judged=True, declining=JudgedAbstention(answers))
-        for text in (ANSWER, REFUSAL)
-    ]
-    assert tuple(sample.decision.by_judge for sample in samples) == by_judge
+@pytest.mark.parametrize("is_unanswerable", [False, True])
+@pytest.mark.parametrize(("answer", "by_judge"), [(ANSWER, False), (REFUSAL, False), (DOUBTFUL, True)])
+def test_the_judge_decides_what_the_model_finds_doubtful(answer: str, by_judge: bool, is_unanswerable: bool) -> None:
+    """Of any question; a plain answer and a clear refusal cost no call."""
+    question = EvalQuestion(question="How long does the battery last?", is_unanswerable=is_unanswerable)
+    sample = Sample(question, EvalResponse(answer=answer), judged=True)
+    assert (sample.decision.by_judge, sample.decision.lost is not None) == (by_judge, by_judge)
+    assert bool(parse_metric("declined_rate").requests(sample)) is by_judge
 
 
 def test_correctness_decides_where_it_is_asked_anyway() -> None:
     """Of a question with an expected answer; of an unanswerable one, the inquiry about abstention."""
     question = EvalQuestion(question="How long?", expected_answer="96 hours")
-    declining, response = JudgedAbstention("every", by_correctness=True), EvalResponse(answer=ANSWER)
-    sample = Sample(question, response, [verdict("declines", request=CORRECTNESS)], judged=True, declining=declining)
+    response, verdicts = EvalResponse(answer=ANSWER), [verdict("declines", request=CORRECTNESS)]
+    sample = Sample(question, response, verdicts, judged=True, asks_correctness=True)
     assert (sample.decision.inquiry, sample.abstained) == (CORRECTNESS, True)
     unanswerable = question.model_copy(update={"is_unanswerable": True})
-    assert Sample(unanswerable, response, declining=declining).decision.inquiry == ABSTENTION
+    assert Sample(unanswerable, response, asks_correctness=True).decision.inquiry == ABSTENTION
 
 
 def test_a_dispute_stands_in_the_details_of_what_hangs_on_it() -> None:
@@ -135,7 +123,7 @@ def test_a_flagged_verdict_does_not_count_unless_the_run_keeps_it(keeps_flagged:
 
 def test_new_verdicts_decide_anew() -> None:
     """What was decided before they came does not stay."""
-    sample = sample_of(ANSWER)
+    sample = sample_of(DOUBTFUL)
     assert sample.decision.lost is not None
     sample.verdicts = [verdict("declines")]
     assert (sample.decision.lost, sample.abstained) == (None, True)

@@ -61,7 +61,7 @@ def test_completeness_is_the_mean_of_length_and_keywords() -> None:
         ("It is 5.", 0),
         ("From it: 5.", 1 / 3),
         ("According to the PDF: 5.", 2 / 3),
-        ("Source: the document, page 3, based on table: rates.", 1),
+        ("It costs 5 euros. Source: the document, page 3, based on table: rates.", 1),
     ],
 )
 def test_three_indicators_of_a_source_are_enough(answer: str, value: float) -> None:

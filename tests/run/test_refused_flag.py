@@ -1,4 +1,4 @@
-"""A server that says by a flag of its own that it declined: neither text rules nor a judge are asked then."""
+"""A server that says by a flag of its own that it declined: neither the refusal model nor a judge are asked then."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -119,9 +119,7 @@ def test_gold_makes_a_question_answerable_unless_the_reference_declines(
 FINDINGS = [
     ("What did the audit find?", "No material weaknesses were found."),
     ("What did the search yield?", "No evidence was found."),
-    ("What is the cap on liability?", "The contract does not specify a cap on liability."),
     ("What does error 12 mean?", "The device was not found."),
-    ("What does error 404 mean?", "The page could not be found."),
     ("What caused the fire?", "The cause could not be determined."),
 ]
 
@@ -133,6 +131,24 @@ def test_a_finding_that_denies_is_an_answer(ask: Ask, question: str, answer: str
     content = ask(question=question, expected_answer=answer, **said)
     assert content.questions[0].expected_answer == answer
     assert content.dropped == Counter()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the cap on liability?", "The contract does not specify a cap on liability."),
+        ("What does error 404 mean?", "The page could not be found."),
+    ],
+)
+def test_a_finding_in_the_words_of_a_refusal_is_kept_where_the_row_is_said_to_be_answerable(
+    question: str, answer: str, ask: Ask
+) -> None:
+    """Else it is left out, and counted."""
+    kept = ask(question=question, expected_answer=answer, is_answerable=True)
+    assert kept.questions[0].expected_answer == answer
+    left_out = ask(question=question, expected_answer=answer)
+    assert left_out.questions[0].expected_answer is None
+    assert left_out.dropped.total() == 1
 
 
 def test_of_a_question_that_is_said_to_be_answerable_every_answer_is_kept(ask: Ask) -> None:

@@ -12,14 +12,17 @@ Score = Callable[..., MetricResult]
 @pytest.mark.parametrize(
     ("answer", "kinds"),
     [
-        ("It is covered.", []),
+        ("It costs 5 euros.", []),
         ("The figure is taken from the manual, from page 3 and from page 4.", ["page", "from"]),
         ("**Source:** rate-manual.pdf, Table 3", ["source:", "pdf"]),
-        ("Sources: [1], [2]", []),
+        ("It costs 5 euros. Sources: [1], [2]", []),
         ("According\nto the document it is 5.", ["document", "according to"]),
-        ("According to the Document on PAGE 3, based on table: rates", ["table:", "page", "document", "according to"]),
+        (
+            "According to the Document on PAGE 3, based on table: rates, it is 5",
+            ["table:", "page", "document", "according to"],
+        ),
         ("The source of the leak is the kitchen table.", []),
-        ("The homepage is documented; this has nothing fromage.", ["document", "from"]),
+        ("It costs 5 euros; the homepage is documented, something fromage.", ["document", "from"]),
     ],
 )
 def test_kinds_of_indicators_are_counted_by_words(score: Score, answer: str, kinds: list[str]) -> None:
