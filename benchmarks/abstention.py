@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from evals.schemas import EvalQuestion
 from evals.text.refusals import gives_expected
-from evals.text.refusals.model import Model, shipped_model
+from evals.text.refusals.model import RefusalModel, shipped_model
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals"
 Row = dict[str, Any]
@@ -53,7 +53,7 @@ def own_sets() -> Iterator[tuple[str, list[Row]]]:
         yield "fresh", read(Path(folder) / "refusals" / "fresh.jsonl")
 
 
-def measured(row: Row, model: Model) -> Measured:
+def measured(row: Row, model: RefusalModel) -> Measured:
     """What a run says of an answer, where the dataset does not say whether the question can be answered."""
     reading = model.reading(row["answer"], row["question"] or "")
     question = EvalQuestion(question=row["question"] or "?", expected_answer=row.get("expected") or None)

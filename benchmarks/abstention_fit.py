@@ -37,7 +37,7 @@ from evals.text.refusals.features import (
     question_of,
     word_names,
 )
-from evals.text.refusals.model import OPENING, PLACES, Model
+from evals.text.refusals.model import OPENING, PLACES, RefusalModel
 from tests.text.refusals import test_caveats as caveats
 
 DATA = Path(__file__).resolve().parent.parent / "evals" / "data"
@@ -101,7 +101,7 @@ def main() -> None:
         *left_out, shipped = pool.map(fitted_without, [*FOLDS, ()])
     np.savez_compressed(DATA / "refusals.npz", **shipped)
     for authors, arrays in zip(FOLDS, left_out, strict=True):
-        model = Model(arrays)
+        model = RefusalModel(arrays)
         for row in every:
             if row["origin"] in LEFT_OUT and row["author"] in authors:
                 name = "RAGBench" if authors == RAGBENCH else row["origin"]
@@ -109,7 +109,7 @@ def main() -> None:
     for name, answers in measures.items():
         print(errors(f"{name}, left out", answers))
     for name, labelled in own_sets():
-        print(errors(name, [measured(row, Model(shipped)) for row in labelled]))
+        print(errors(name, [measured(row, RefusalModel(shipped)) for row in labelled]))
 
 
 def rows() -> Iterator[Row]:

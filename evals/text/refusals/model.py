@@ -42,7 +42,7 @@ class Refusal:
     score: float
 
 
-class Model:
+class RefusalModel:
     """Fitted weights.
 
     Args:
@@ -112,10 +112,10 @@ def reading(answer: str, question: str = "") -> Refusal:
 
 
 @cache
-def shipped_model() -> Model:
+def shipped_model() -> RefusalModel:
     """The weights of the package, loaded when the first answer is read."""
     with np.load(_WEIGHTS) as arrays:
-        return Model(arrays)
+        return RefusalModel(arrays)
 
 
 @cache
