@@ -90,8 +90,8 @@ real = [pytest.param(pairs, marks=pytest.mark.real_rows, id=pairs.__name__) for 
 @pytest.mark.slow
 @pytest.mark.parametrize("pairs", [pytest.param(golden, id="golden"), *real])
 def test_the_expected_answer_with_a_caveat_is_an_answer(pairs: Callable[[], Pairs]) -> None:
-    """By the model alone, which does not know what is expected, at most four in a hundred are taken for refusals."""
-    assert share_of_abstentions(pairs(), lambda _question, answer: caveated(answer)) <= 0.04
+    """By the model alone, which does not know what is expected, at most five in a hundred are taken for refusals."""
+    assert share_of_abstentions(pairs(), lambda _question, answer: caveated(answer)) <= 0.05
 
 
 DECLINED = {
