@@ -52,11 +52,11 @@ def init(evals_cli: Cli) -> Callable[..., Any]:
 def test_a_server_is_evaluated_by_what_was_written(
     kind: str, start: Start, init: Callable[..., Any], evals_cli: Cli
 ) -> None:
-    """Its answer and both passages are read, in at most fifteen lines."""
+    """Its answer and both passages are read, in at most twenty lines."""
     path, routes = KINDS[kind]
     made = init(f"{start(routes)}{path}", *(("--body", _GRAPHQL) if kind == "graphql" else ()))
     assert made.code == 0, made.err
-    assert len(Path("eval_config.yml").read_text().splitlines()) <= 15
+    assert len(Path("eval_config.yml").read_text().splitlines()) <= 20
     done = evals_cli("eval", "--config", "eval_config.yml", "--json")
     assert done.code == 0, done.err
     figures = {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}
@@ -475,11 +475,11 @@ def test_a_sentence_that_names_no_field_is_not_followed(refusal: str, start: Sta
 
 
 COLUMNS = [
-    ({"Source document": "checkin.md"}, 'columns: {gold_document_ids: "Source document"}'),
-    ({"Supporting quote": "Early check-in costs 25 euros."}, 'columns: {gold_passages: "Supporting quote"}'),
+    ({"Source document": "checkin.md"}, "columns: {gold_document_ids: Source document}"),
+    ({"Supporting quote": "Early check-in costs 25 euros."}, "columns: {gold_passages: Supporting quote}"),
     ({"Where": "Early check-in costs 25 euros per room."}, "expected_answer: Where or gold_passages: Where"),
-    ({"In handbook?": "yes"}, 'is_answerable: "In handbook?" or is_unanswerable: "In handbook?"'),
-    ({"Im Handbuch": "nein"}, 'is_answerable: "Im Handbuch" or is_unanswerable: "Im Handbuch"'),
+    ({"In handbook?": "yes"}, "is_answerable: In handbook? or is_unanswerable: In handbook?"),
+    ({"Im Handbuch": "nein"}, "is_answerable: Im Handbuch or is_unanswerable: Im Handbuch"),
     ({"Fehlt": True}, "is_answerable: Fehlt or is_unanswerable: Fehlt"),
     (
         {"Reviewer": "Ada", "Ablage": "Gebühren.pdf", "Solution": "50 Cent", "Fundstelle": "Sie beträgt 50 Cent."},
