@@ -8,9 +8,7 @@ from shlex import quote
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from evals.cli.terminal import show
 from evals.compare.models import Comparison
 from evals.report import summary
 from evals.report.compared import comparison_parts, several_table
@@ -280,12 +278,8 @@ def slices_as_json(saved: SavedRun, key: str) -> dict[str, Any]:
 # A calibration.
 
 
-def print_calibration(out: Console, calibration: Calibration, run: EvalRun) -> None:
-    """Print how a judge agrees with people, what it confuses, and where the two disagree."""
-    show(out, _calibration_parts(calibration, run))
-
-
-def _calibration_parts(calibration: Calibration, run: EvalRun) -> Iterator[ShownPart]:
+def calibration_parts(calibration: Calibration, run: EvalRun) -> Iterator[ShownPart]:
+    """How a judge agrees with people, what it confuses, and where the two disagree."""
     counts = [f"{counted(len(calibration.answers), 'labelled answer')} ({calibration.scale})"]
     counts += [f"{calibration.lost} without a value of the judge"] if calibration.lost else []
     counts += [f"{counted(calibration.unlabelled, 'row')} without a label"] if calibration.unlabelled else []
