@@ -40,7 +40,7 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-_HEAD = re.compile(r"(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
+_HEAD = re.compile(r" *(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
 """The width of this is the indent of a continued line: ranks of chunks, marks, titles with two blanks behind them, else
 two columns."""
 
