@@ -7,12 +7,13 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, TextIO
 
 import typer
+from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
@@ -338,6 +339,14 @@ def print_json(data: object) -> None:
     if not _holds(sys.stdout, text, "strict"):
         text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
+
+
+def print_result(data: BaseModel | Mapping[str, Any], parts: Iterable[ShownPart], *, as_json: bool) -> None:
+    """Print what came out: as JSON for a program, else as lines and tables."""
+    if as_json:
+        print_json(data.model_dump_json(indent=2) if isinstance(data, BaseModel) else data)
+    else:
+        show(console(), parts)
 
 
 class _Output(io.FileIO):
