@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, TextIO
@@ -22,7 +22,7 @@ from rich.text import Text
 
 from evals import errors
 from evals.errors import EvalsError, StoreError, UnwritableError
-from evals.report.elements import ShownPart, TableRow, TextTable
+from evals.report.elements import ShownPart, TableRow, TextLine, TextTable
 from evals.text.foreign import one_line, plain
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
@@ -53,21 +53,24 @@ _GLUE = "\ue000"
 
 def hung(out: Console, text: str) -> str:
     """The text as wide as the console; what continues a line is indented, and no unit is parted from its number."""
-    return "\n".join(part for line in text.split("\n") for part in _hung(out, line))
-
-
-def _hung(out: Console, line: str) -> Iterator[str]:
-    head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
-    room = max(1, out.width - cell_len(head))
-    for part in Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, room) or [Text("")]:
-        yield f"{head}{part}".replace(_GLUE, " ").rstrip()
-        head = " " * cell_len(head)
+    lines = []
+    for line in text.split("\n"):
+        head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
+        width = cell_len(head)
+        parts = Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, max(1, out.width - width))
+        lines.append(head + f"\n{' ' * width}".join(str(part).rstrip() for part in parts))
+    return "\n".join(line.rstrip() for line in lines).replace(_GLUE, " ")
 
 
 def tell(line: str, limit: int = 400) -> None:
     """Print a line on stderr, as progress, cut at a limit."""
     out, text = console(sys.stderr), line.lstrip()
     out.print(hung(out, f"{line[: -len(text)]}{one_line(text, limit)}"), soft_wrap=True)
+
+
+def warn(message: str, out: Console | None = None) -> None:
+    """Print what a reader of the numbers must know: on a console that shows progress, else on stderr."""
+    show(out or console(sys.stderr), [TextLine(f"! {message}", "doubtful")])
 
 
 def clean(text: str, limit: int | None = None) -> Text:

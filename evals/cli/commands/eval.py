@@ -1,7 +1,6 @@
 """Commands that make runs: `evals eval`, of one server or of variants, `merge`, `rescore` and `score`."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
 from evals.cli.measuring import config_layers, finish, measure_now, observer_for, overrides, runs_dir_of, until_ctrl_c
 from evals.cli.parameters import Flags, flag_name
 from evals.cli.saved import what_is_undone
-from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json, say, show
+from evals.cli.terminal import check_output, console, print_json, say, show, warn
 from evals.cli.views import compared_parts
 from evals.client.spec import ServerSpec
 from evals.compare.paired import compare_runs
@@ -334,7 +333,7 @@ def _score_passages(gold: Path, flags: ScoreFlags) -> None:
     scores = score_predictions(flags.predictions, gold, k=_DEFAULT_K if flags.k is None else flags.k)
     means = scores.labelled()
     for note in scores.notes:
-        console(sys.stderr).print(clean(f"! {note}"), style=DOUBTFUL, soft_wrap=True)
+        warn(note)
     if flags.output is not None:
         write_output(flags.output, f"{json.dumps(means, indent=2)}\n".encode())
     if flags.as_json:

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from evals.cli.flags import InitFlags
-from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, say, tell
+from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, say, tell, warn
 from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
@@ -168,7 +168,7 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     read = f"{counted(len(draft.questions), 'question')} read: {', '.join(draft.columns)}"
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
-        tell(f"! {note}")
+        warn(note)
     if path != GOLDEN_QUESTIONS:
         for line in _column_hints(draft):
             tell(line)
@@ -266,7 +266,7 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
         more = f" and {len(unread) - _UNREAD_SHOWN} more" if len(unread) > _UNREAD_SHOWN else ""
         tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
-        out.print(clean(f"! {note}"), soft_wrap=True)
+        out.print(clean(f"! {note}"), soft_wrap=True)  # its lines of YAML are copied as they stand
     if questions.documents is not None:
         return
     settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
