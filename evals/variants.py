@@ -29,7 +29,7 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRun
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
-from evals.text.yaml_files import YamlTextError, load_yaml, merge
+from evals.text.yaml_files import YamlTextError, layer_of, load_yaml, merge
 
 MOST_APART = 0.05
 """Where more of the questions than this were answered in some variants alone, latency does not compare."""
@@ -237,7 +237,7 @@ def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None 
     last = {key: key.rpartition(".")[2] for key in axes}
     names = last if len(set(last.values())) == len(last) else {key: key for key in axes}
     labelled = [
-        [(f"{names[key]}={label}", _layer(key, value)) for label, value in values.items()]
+        [(f"{names[key]}={label}", layer_of(key, value)) for label, value in values.items()]
         for key, values in axes.items()
     ]
     varied: dict[str, dict[str, Any]] = {}
@@ -245,11 +245,6 @@ def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None 
         labels, layers = zip(*chosen, strict=True)
         varied[" ".join(filter(None, labels))] = reduce(merge, layers, {})
     return varied
-
-
-def _layer(key: str, value: Any) -> dict[str, Any]:
-    layer: dict[str, Any] = reduce(lambda inner, part: {part: inner}, reversed(key.split(".")), value)
-    return layer
 
 
 def _axis(text: str) -> tuple[str, dict[str, Any]]:

@@ -13,42 +13,34 @@ from typer.main import get_command
 from evals.cli import flags
 from evals.cli.parameters import Flags, parameters
 
-COMMANDS: dict[str, tuple[type[Flags], str]] = {
-    "eval": (flags.EvalFlags, "eval.evaluate"),
-    "doctor": (flags.DoctorFlags, "server.doctor"),
-    "init": (flags.InitFlags, "init.init"),
-    "ingest": (flags.IngestFlags, "server.ingest"),
-    "generate": (flags.GenerateFlags, "generate.generate"),
-    "datasets": (flags.DatasetsFlags, "catalogue.list_datasets"),
-    "stats": (flags.StatsFlags, "catalogue.show_stats"),
-    "metrics": (flags.MetricsFlags, "catalogue.show_metrics"),
-    "profiles": (flags.ProfilesFlags, "catalogue.show_profiles"),
-    "runs": (flags.ListFlags, "runs.list_runs"),
-    "show": (flags.ShowFlags, "show.show"),
-    "rescore": (flags.RescoreFlags, "eval.rescore"),
-    "score": (flags.ScoreFlags, "eval.score"),
-    "merge": (flags.MergeFlags, "eval.merge_shards"),
-    "compare": (flags.CompareFlags, "compare.compare"),
-    "gate": (flags.GateFlags, "compare.gate"),
-    "prompts": (flags.PromptsFlags, "catalogue.show_prompts"),
-    "calibrate": (flags.CalibrateFlags, "calibrate.calibrate"),
-    "review": (flags.ReviewFlags, "review.review"),
-    "export": (flags.ExportFlags, "show.export"),
-    "report": (flags.PageFlags, "show.report"),
-    "view": (flags.ViewFlags, "show.view"),
-    "track": (flags.TrackFlags, "show.track"),
-    "serve": (flags.ServeFlags, "server.serve"),
+COMMANDS: dict[str, tuple[type[Flags], str, str]] = {
+    "eval": (flags.EvalFlags, "eval.evaluate", "Run"),
+    "rescore": (flags.RescoreFlags, "eval.rescore", "Run"),
+    "score": (flags.ScoreFlags, "eval.score", "Run"),
+    "merge": (flags.MergeFlags, "eval.merge_shards", "Run"),
+    "runs": (flags.ListFlags, "runs.list_runs", "Look"),
+    "show": (flags.ShowFlags, "show.show", "Look"),
+    "report": (flags.PageFlags, "show.report", "Look"),
+    "view": (flags.ViewFlags, "show.view", "Look"),
+    "export": (flags.ExportFlags, "show.export", "Look"),
+    "track": (flags.TrackFlags, "show.track", "Look"),
+    "compare": (flags.CompareFlags, "compare.compare", "Decide"),
+    "gate": (flags.GateFlags, "compare.gate", "Decide"),
+    "init": (flags.InitFlags, "init.init", "Data and server"),
+    "doctor": (flags.DoctorFlags, "server.doctor", "Data and server"),
+    "generate": (flags.GenerateFlags, "generate.generate", "Data and server"),
+    "ingest": (flags.IngestFlags, "server.ingest", "Data and server"),
+    "serve": (flags.ServeFlags, "server.serve", "Data and server"),
+    "datasets": (flags.DatasetsFlags, "catalogue.list_datasets", "Data and server"),
+    "stats": (flags.StatsFlags, "catalogue.show_stats", "Data and server"),
+    "metrics": (flags.MetricsFlags, "catalogue.show_metrics", "Data and server"),
+    "profiles": (flags.ProfilesFlags, "catalogue.show_profiles", "Data and server"),
+    "calibrate": (flags.CalibrateFlags, "judge.calibrate", "Judge"),
+    "review": (flags.ReviewFlags, "judge.review", "Judge"),
+    "prompts": (flags.PromptsFlags, "catalogue.show_prompts", "Judge"),
 }
-"""By name: the flags, whose docstring is the help, and the function below `commands` that is given them."""
-
-PANELS = {
-    "Run": "eval rescore score merge",
-    "Look": "runs show report view export track",
-    "Decide": "compare gate",
-    "Data and server": "init doctor generate ingest serve datasets stats metrics profiles",
-    "Judge": "calibrate review prompts",
-}
-"""The commands under the titles of the help, in order."""
+"""In the order of the help: the flags, whose docstring is the help of the command; the function below `commands` that
+is given them; the title under which the help shows it."""
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -115,7 +107,7 @@ class ShortHelp(TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def _add(panel: str, name: str, kind: type[Flags], place: str) -> None:
+def _add(name: str, kind: type[Flags], place: str, panel: str) -> None:
     """Give the command line a command; its function may return an exit code."""
 
     def command(**given: Any) -> None:
@@ -129,9 +121,8 @@ def _add(panel: str, name: str, kind: type[Flags], place: str) -> None:
     app.command(name, cls=cls, help=kind.__doc__, rich_help_panel=panel)(lambda: None)
 
 
-for _panel, _names in PANELS.items():
-    for _name in _names.split():
-        _add(_panel, _name, *COMMANDS[_name])
+for _name, _entry in COMMANDS.items():
+    _add(_name, *_entry)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Self
 import typer
 
 from evals.cli.flags import CommentFlags
-from evals.cli.terminal import check_output, clean, console, in_github_actions
+from evals.cli.terminal import check_output, in_github_actions, warn
 from evals.compare.models import Comparison
 from evals.errors import EvalsError, GateFailedError
 from evals.report.ci import Checked, CommandEnd, CommandProblem, annotations, to_comment, to_summary
@@ -111,7 +111,7 @@ class Reporter:
         except EvalsError as problem:
             if error is None:
                 raise
-            _warn(problem.message)
+            warn(problem.message)
 
     def _tell_job(self, ended: CommandEnd) -> None:
         """Print the annotations, and add to the summary of the job, as long as it has room."""
@@ -126,9 +126,9 @@ class Reporter:
                 if file.tell() + len(text) <= MOST_BYTES:
                     file.write(text)
                 else:
-                    _warn("the summary of the job is full: the rest is in the log and in the reports")
+                    warn("the summary of the job is full: the rest is in the log and in the reports")
         except OSError as error:  # a job does not fail by its summary
-            _warn(f"no summary of the job: {error}")
+            warn(f"no summary of the job: {error}")
 
     @staticmethod
     def _write_junit(path: Path, ended: CommandEnd) -> None:
@@ -139,10 +139,6 @@ def _say(lines: Sequence[str]) -> None:
     for line in lines:
         typer.echo(line)
     sys.stdout.flush()  # progress goes to another stream, and GitHub reads both as one
-
-
-def _warn(message: str) -> None:
-    console(sys.stderr).print(clean(f"! {message}"), style="yellow")
 
 
 def _problem(error: BaseException, *, of_gates: bool) -> CommandProblem:

@@ -25,7 +25,7 @@ from evals.run.observer import Observer
 from evals.run.saved import SavedAnswers, measure_answers
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
-from evals.text.yaml_files import merge, problems_of, read_layer
+from evals.text.yaml_files import layer_of, merge, problems_of, read_layer
 
 # The flags given, as configuration.
 
@@ -72,12 +72,6 @@ def config_layers(flags: ConfigFlags) -> list[dict[str, Any]]:
 def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:
     """The folder of runs that the layers name, whatever else they hold."""
     return EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
-
-
-def layer_of(key: str, value: Any) -> dict[str, Any]:
-    """A configuration of one key, whose parts have dots between them."""
-    first, _, rest = key.partition(".")
-    return {first: layer_of(rest, value) if rest else value}
 
 
 def _check_values(keys: dict[str, str], result: dict[str, Any]) -> None:

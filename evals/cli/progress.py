@@ -6,9 +6,8 @@ from statistics import fmean
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from evals.cli.terminal import BAD, clean, console, show
+from evals.cli.terminal import BAD, clean, console, warn
 from evals.metrics.registry import parse_metric
-from evals.report.elements import TextLine
 from evals.report.wording import number
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer, Tally
@@ -17,9 +16,6 @@ from evals.schemas.response import EvalResponse
 from evals.scoring.settings import ScoreSettings
 from evals.text.foreign import one_line
 from evals.text.numbers import counted
-
-# The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
-
 
 _SHOWN = "recall_at_5"
 """The metric whose mean over the answers that came is shown; a glance, as nothing is known yet of the whole run."""
@@ -36,7 +32,7 @@ class Quiet(Observer):
         self._console = console(sys.stderr)
 
     def note(self, message: str) -> None:
-        show(self._console, [TextLine(f"! {message}", "doubtful")])
+        warn(message, self._console)
 
 
 class Terminal(Quiet):

@@ -7,20 +7,22 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, TextIO
 
 import typer
+from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from evals import errors
 from evals.errors import EvalsError, StoreError, UnwritableError
-from evals.report.elements import ShownPart, TextTable
+from evals.report.elements import ShownPart, TableRow, TextLine, TextTable
 from evals.text.foreign import one_line, plain
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
@@ -39,7 +41,7 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-_HEAD = re.compile(r"(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
+_HEAD = re.compile(r" *(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
 """The width of this is the indent of a continued line: ranks of chunks, marks, titles with two blanks behind them, else
 two columns."""
 
@@ -51,21 +53,24 @@ _GLUE = "\ue000"
 
 def hung(out: Console, text: str) -> str:
     """The text as wide as the console; what continues a line is indented, and no unit is parted from its number."""
-    return "\n".join(part for line in text.split("\n") for part in _hung(out, line))
-
-
-def _hung(out: Console, line: str) -> Iterator[str]:
-    head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
-    room = max(1, out.width - cell_len(head))
-    for part in Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, room) or [Text("")]:
-        yield f"{head}{part}".replace(_GLUE, " ").rstrip()
-        head = " " * cell_len(head)
+    lines = []
+    for line in text.split("\n"):
+        head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
+        width = cell_len(head)
+        parts = Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, max(1, out.width - width))
+        lines.append(head + f"\n{' ' * width}".join(str(part).rstrip() for part in parts))
+    return "\n".join(line.rstrip() for line in lines).replace(_GLUE, " ")
 
 
 def tell(line: str, limit: int = 400) -> None:
     """Print a line on stderr, as progress, cut at a limit."""
     out, text = console(sys.stderr), line.lstrip()
     out.print(hung(out, f"{line[: -len(text)]}{one_line(text, limit)}"), soft_wrap=True)
+
+
+def warn(message: str, out: Console | None = None) -> None:
+    """Print what a reader of the numbers must know: on a console that shows progress, else on stderr."""
+    show(out or console(sys.stderr), [TextLine(f"! {message}", "doubtful")])
 
 
 def clean(text: str, limit: int | None = None) -> Text:
@@ -81,6 +86,8 @@ def say(*lines: str) -> None:
 
 _LEAST = 8
 """Columns of the terminal that the first column of a table has at least: as many as an id."""
+_MOST_FOLDS = 2
+"""Lines of a last column of words; one that needs more stands below the rows."""
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
 
@@ -95,37 +102,57 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
 
 
 def _show_table(out: Console, table: TextTable) -> None:
-    """As rich draws it; a narrow terminal leaves spare columns out, the first one first."""
+    """As rich draws it, where the terminal is wide enough.
+
+    A narrow one leaves spare columns out, the first one first; then a last column of words stands below the rows.
+    """
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    unbound = out.options.update(max_width=10_000)
-    for left_out in range(len(table.spare) + 1):
-        columns = [column for column in table.columns if column not in table.spare[:left_out]]
-        drawn = _drawn(table, columns)
-        width = drawn.__rich_measure__(out, unbound)
-        if width.maximum <= out.width:
-            out.print(drawn)
-            return
+    columns, spare = list(table.columns), list(table.spare)
+    while _width(out, table, columns).maximum > out.width and spare:
+        columns.remove(spare.pop(0))
+    room = out.width - _width(out, table, columns[:-1]).maximum
+    longest = max((cell_len(row.cells[-1]) for row in table.rows), default=0)
+    is_plain = all(len(row.cells) == len(table.columns) and not row.remark for row in table.rows)
+    if is_plain and [*table.words] == columns[-1:] and 0 <= room < longest / _MOST_FOLDS:
+        _show_with_words_below(out, table)
+        return
+    width = _width(out, table, columns)
     drawn = _drawn(table, columns, folded=width.minimum > out.width)
-    drawn.pad_edge = True  # without it rich wraps the last column two columns too wide, and cuts them off
+    drawn.pad_edge = width.maximum > out.width  # else rich wraps the last column two columns too wide, and cuts it off
     out.print(drawn)
 
 
+def _width(out: Console, table: TextTable, columns: Sequence[str]) -> Measurement:
+    return Measurement.get(out, out.options.update(max_width=10_000), _drawn(table, columns))
+
+
+def _show_with_words_below(out: Console, table: TextTable) -> None:
+    """Each row is a line of the table; what its last column says is indented below it."""
+    rendered = out.render_lines(_drawn(table, table.columns[:-1]), pad=False)
+    titles = TableRow(table.columns, "faint")
+    for line, row in zip(rendered, (titles, *table.rows), strict=True):
+        out.print(Text.assemble(*((part.text, part.style or "") for part in line)), soft_wrap=True)
+        if row.cells[-1]:
+            out.print(Text(hung(out, f"    {clean(row.cells[-1])}")), style=_STYLES[row.tone], soft_wrap=True)
+
+
 def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) -> Table:
-    """The table with some of its columns; numbers are folded as well where there is no room for them."""
+    """The table with these of its columns; numbers are folded as well where there is no room for them."""
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for place, title in enumerate(columns):
-        at = table.columns.index(title)
-        widest = max(cell_len(text) for text in (title, *(row.cells[at] for row in table.rows if at < len(row.cells))))
-        folds = folded or place == 0 or title in table.words
+    kept = [table.columns.index(title) for title in columns]
+    for place, title in zip(kept, columns, strict=True):
+        widest = max(
+            cell_len(text) for text in (title, *(row.cells[place] for row in table.rows if place < len(row.cells)))
+        )
+        is_text = place == 0 or title in table.words
         drawn.add_column(
             Text(title),
-            justify="left" if place == 0 or title in table.words else "right",
+            justify="left" if is_text else "right",
             overflow="fold",
-            no_wrap=not folds,
-            min_width=widest if not folds else min(_LEAST, widest) if place == 0 else None,
+            no_wrap=not (folded or is_text),
+            min_width=widest if not (folded or is_text) else min(_LEAST, widest) if place == 0 else None,
         )
-    kept = [table.columns.index(title) for title in columns]
     for row in table.rows:
         cells = [clean(row.cells[place]) for place in kept if place < len(row.cells)]
         if row.remark:
@@ -315,6 +342,14 @@ def print_json(data: object) -> None:
     if not _holds(sys.stdout, text, "strict"):
         text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
+
+
+def print_result(data: BaseModel | Mapping[str, Any], parts: Iterable[ShownPart], *, as_json: bool) -> None:
+    """Print what came out: as JSON for a program, else as lines and tables."""
+    if as_json:
+        print_json(data.model_dump_json(indent=2) if isinstance(data, BaseModel) else data)
+    else:
+        show(console(), parts)
 
 
 class _Output(io.FileIO):

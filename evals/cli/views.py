@@ -8,9 +8,7 @@ from shlex import quote
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
-from evals.cli.terminal import show
 from evals.compare.models import Comparison
 from evals.report import summary
 from evals.report.compared import comparison_parts, several_table
@@ -18,7 +16,7 @@ from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTabl
 from evals.report.hints import applying
 from evals.report.wording import natural_order, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
-from evals.schemas.response import EvalResponse
+from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on
@@ -124,15 +122,17 @@ def _failed_lines(saved: SavedRun, record: EvalRecord) -> Iterator[TextLine]:
     yield _titled("question", question.question, limit=_TEXT, indent=indent)
     if question.expected_answer:
         yield _titled("expected", question.expected_answer, limit=_TEXT, indent=indent)
-    if response is None or response.error is not None:
-        return
-    yield _titled("answer", response.answer or "–", limit=_TEXT, indent=indent)
-    gold = saved.settings.sample_of(record).matches.hit_ranks
-    for rank, chunk in enumerate(response.chunks or [], start=1):
-        if rank <= _EXAMPLES or rank in gold:
-            text = f"{place_of(chunk)}: {chunk.text or ''}"
-            tone: Tone = "good" if rank in gold else "faint"
-            yield _titled(f"{'✓' if rank in gold else ' '} {rank:>2}", text, tone, limit=_TEXT, indent=indent)
+    if response is not None and response.error is None:
+        yield _titled("answer", response.answer or "–", limit=_TEXT, indent=indent)
+        gold = saved.settings.sample_of(record).matches.hit_ranks
+        for rank, chunk in enumerate(response.chunks or [], start=1):
+            if rank <= _EXAMPLES or rank in gold:
+                yield _chunk_line(rank, chunk, is_gold=rank in gold, limit=_TEXT, indent=indent)
+
+
+def _chunk_line(rank: int, chunk: RetrievedChunk, *, is_gold: bool, limit: int, indent: str = "") -> TextLine:
+    title, text = f"{'✓ gold' if is_gold else '':<6} {rank:>2} ", f"{place_of(chunk)}: {chunk.text or '–'}"
+    return _titled(title, text, "good" if is_gold else "faint", limit=limit, indent=indent)
 
 
 def question_parts(saved: SavedRun, row: int, *, every: bool = False) -> Iterator[ShownPart]:
@@ -176,20 +176,17 @@ def _answer_lines(response: EvalResponse, limit: int) -> Iterator[TextLine]:
 def _chunk_lines(saved: SavedRun, record: EvalRecord, response: EvalResponse, limit: int) -> Iterator[TextLine]:
     """Chunks by rank, gold marked; golds that no chunk holds; citations."""
     sample = saved.settings.sample_of(record)
-    gold = set(sample.matches.hit_ranks)
     if response.chunks is None:
         yield _titled("chunks", "the server sent none", "faint")
     for rank, chunk in enumerate(response.chunks or [], start=1):
-        tone: Tone = "good" if rank in gold else "faint"
-        text = one_line(f"{place_of(chunk)}: {chunk.text or '–'}", limit)
-        yield TextLine(f"{'✓ gold' if rank in gold else '':<6} {rank:>2} {text}", tone)
+        yield _chunk_line(rank, chunk, is_gold=rank in sample.matches.hit_ranks, limit=limit)
     for place, passage in enumerate(record.question.gold_passages):
         if place not in sample.matches.found:
             named = f"{passage.document_id}: " if passage.document_id else ""
-            yield TextLine(f"missing   {named}{one_line(passage.text or passage.chunk_id or '', limit)}", "doubtful")
+            yield _titled("missing", f"{named}{passage.text or passage.chunk_id or ''}", "doubtful", limit=limit)
     if response.citations is not None:
         cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
-        yield TextLine(f"cited     {f'chunks {cited}' if cited else 'nothing'}")
+        yield _titled("cited", f"chunks {cited}" if cited else "nothing")
 
 
 def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
@@ -200,25 +197,25 @@ def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
             known = (item.get("document_id") or item.get("chunk_id") or item.get("text") or "–" for item in items)
             names = [one_line(str(name), 30) for name in known]
             took = f" ({stage['ms']:.0f} ms)" if "ms" in stage else ""
-            yield TextLine(f"stage     {stage.get('name')}{took}: {', '.join(names) or 'nothing'}", "faint")
+            yield _titled("stage", f"{stage.get('name')}{took}: {', '.join(names) or 'nothing'}", "faint", limit=_LONG)
     times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
     if parts := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
-        yield TextLine(f"time      {', '.join(parts)}", "faint")
+        yield _titled("time", ", ".join(parts), "faint")
 
 
 def _verdict_line(verdict: JudgeVerdict) -> TextLine:
     """What the judge said, or why it said nothing."""
     if verdict.reply is None:
-        failure = f"{verdict.failure}: {one_line(verdict.message or '', 300)}"
-        return TextLine(f"judge     {verdict.request}: {failure}", "doubtful")
-    reply = one_line(json.dumps(verdict.reply, ensure_ascii=False), 600)
-    return TextLine(f"judge     {verdict.request}: {reply}", "faint")
+        return _titled("judge", f"{verdict.request}: {verdict.failure}: {verdict.message or ''}", "doubtful")
+    reply = json.dumps(verdict.reply, ensure_ascii=False)
+    return _titled("judge", f"{verdict.request}: {reply}", "faint", limit=600)
 
 
 def _scores_table(record: EvalRecord) -> TextTable:
-    values = ["–" if score.value is None else f"{score.value:.4g}" for score in record.scores]
-    reasons = [one_line(score.reason or "", 200) for score in record.scores]
-    rows = zip([score.name for score in record.scores], values, reasons, strict=True)
+    rows = [
+        (score.name, "–" if score.value is None else f"{score.value:.4g}", one_line(score.reason or "", 200))
+        for score in record.scores
+    ]
     return grid("", ["metric", "value", "why none"], rows, words=["why none"])
 
 
@@ -280,12 +277,8 @@ def slices_as_json(saved: SavedRun, key: str) -> dict[str, Any]:
 # A calibration.
 
 
-def print_calibration(out: Console, calibration: Calibration, run: EvalRun) -> None:
-    """Print how a judge agrees with people, what it confuses, and where the two disagree."""
-    show(out, _calibration_parts(calibration, run))
-
-
-def _calibration_parts(calibration: Calibration, run: EvalRun) -> Iterator[ShownPart]:
+def calibration_parts(calibration: Calibration, run: EvalRun) -> Iterator[ShownPart]:
+    """How a judge agrees with people, what it confuses, and where the two disagree."""
     counts = [f"{counted(len(calibration.answers), 'labelled answer')} ({calibration.scale})"]
     counts += [f"{calibration.lost} without a value of the judge"] if calibration.lost else []
     counts += [f"{counted(calibration.unlabelled, 'row')} without a label"] if calibration.unlabelled else []

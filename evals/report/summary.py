@@ -58,7 +58,9 @@ def score_line(run: EvalRun) -> str:
     if head.score is None:
         return f"score –: {head.reason}"
     facts = [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
-    facts += [] if head.is_whole else [f"{percent(head.coverage)} of its weight measured"]
+    if not head.is_whole:
+        lacking = f": {', '.join(weighted.left_out)}" if weighted.left_out else ""
+        facts.append(f"{percent(1 - head.coverage)} of it not measured{lacking}")
     facts += [f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else []
     return f"score {head.score:.3f}" + (f" ({'; '.join(facts)})" if facts else "")
 

@@ -63,11 +63,11 @@ LABELS: dict[Outcome, str] = {
     Outcome.RIGHT: "right",
     Outcome.UNKNOWN: "unknown",
     Outcome.FAILED: "failed: no answer came",
-    Outcome.NOT_RETRIEVED: "not retrieved: no chunk holds gold",
+    Outcome.NOT_RETRIEVED: "not retrieved: no chunk has the expected passage",
     Outcome.NOT_USED: "retrieved, not used: the judge calls the answer wrong",
     Outcome.DECLINED: "declined, though answerable",
     Outcome.ANSWERED_UNANSWERABLE: "answered, though unanswerable",
-    Outcome.CITED_WRONGLY: "cited wrongly: no citation holds gold",
+    Outcome.CITED_WRONGLY: "cited wrongly: no citation has the expected passage",
     Outcome.WRONG: "wrong by the judge",
     Outcome.DIFFERS: "differs in words from the reference (no judge)",
 }

@@ -131,6 +131,12 @@ def holds(keys: Mapping[str, Any], path: str) -> bool:
     return bool(path)
 
 
+def layer_of(key: str, value: Any) -> dict[str, Any]:
+    """A configuration of one key, whose parts have dots between them."""
+    first, _, rest = key.partition(".")
+    return {first: layer_of(rest, value) if rest else value}
+
+
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Lay one mapping over another, part by part: mappings merge, everything else replaces.
 

@@ -85,6 +85,20 @@ def test_nothing_of_a_table_is_lost_in_a_narrow_terminal(width: int) -> None:
     assert sorted("".join(text.split())) == sorted("".join("".join([*table.columns, *row]).split()))
 
 
+@pytest.mark.parametrize(("width", "expected"), [(40, 7), (60, 4), (120, 3)])
+def test_words_that_have_no_room_stand_below_their_row(width: int, expected: int) -> None:
+    """A verdict with its reason would fold over many short lines next to the numbers."""
+    reason = "not established: within chance for one of 4 metrics tested"
+    rows = [TableRow(["recall_at_5", "0.860", reason]), TableRow(["mrr", "0.866", "identical"])]
+    out = Console(width=width, file=io.StringIO(), highlight=False, markup=False)
+    show(out, [TextTable(["metric", "before", "verdict"], rows, words=["verdict"])])
+    drawn = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert any(line.split()[:2] == ["recall_at_5", "0.860"] for line in drawn)
+    assert all(len(line) <= width for line in drawn)
+    assert len(drawn) == expected
+    assert reason in " ".join(" ".join(drawn).split())
+
+
 @pytest.mark.parametrize("width", [79, 80, 200])
 def test_no_name_and_no_number_is_cut(width: int) -> None:
     """Whatever the width."""

@@ -4,7 +4,7 @@ import inspect
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -36,17 +36,6 @@ from evals.text.numbers import counted
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.
 
 
-def _known(titles: Sequence[str], names: Iterable[str], cells: Callable[[str], Iterable[Sequence[str]]]) -> TextTable:
-    """What is said of each name; a plug-in that is broken says so, and hides no other."""
-    rows: list[TableRow] = []
-    for name in names:
-        try:
-            rows += map(TableRow, cells(name))
-        except EvalsError as error:
-            rows.append(TableRow([name, f"{error.message}; {error.hint}", *([""] * len(titles[2:]))], "doubtful"))
-    return TextTable(titles, rows, words=titles[1:])
-
-
 _WIDE = 130
 """Columns from which the list of profiles says what can be measured."""
 
@@ -62,27 +51,28 @@ def show_profiles(flags: ProfilesFlags) -> None:
         return
     out = console()
     titles = ("profile", "for", "what can be measured")[: 3 if out.width >= _WIDE else 2]
-
-    def cells(name: str) -> list[Sequence[str]]:
-        default = " (default)" if name == DEFAULT_PROFILE else ""
-        row = (f"{name}{default}", about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))
-        return [row[: len(titles)]]
-
-    show(out, [_known(titles, list_profiles(), cells)])
+    rows = []
+    for name in list_profiles():
+        title = f"{name} (default)" if name == DEFAULT_PROFILE else name
+        rows.append((title, about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))[: len(titles)])
+    show(out, [grid("", titles, rows, words=titles[1:])])
     out.print("\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.")
     out.print("Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).")
 
 
 def list_datasets(_: Flags) -> None:
-    """Print every dataset with what it can measure."""
-
-    def cells(name: str) -> list[Sequence[str]]:
-        loader = get_loader(name)
+    """Print every dataset with what it can measure; a plug-in that is broken says so, and hides no other."""
+    rows = []
+    for name in list_available():
+        try:
+            loader = get_loader(name)
+        except EvalsError as error:
+            rows.append(TableRow([name, f"{error.message}; {error.hint}"], "doubtful"))
+            continue
         more = (f"measures {', '.join(loader.aspects)}", f"{loader.origin} ({loader.licence})")
-        return [(name, loader.description), *(("", line) for line in more)]
-
+        rows += [TableRow([name, loader.description]), *(TableRow(["", line]) for line in more)]
     titles = ("dataset", "what it is, what it measures, where its rows come from")
-    show(console(), [_known(titles, list_available(), cells)])
+    show(console(), [TextTable(titles, rows, words=titles[1:])])
 
 
 # `evals stats`: what the datasets hold.
@@ -117,7 +107,7 @@ def show_stats(flags: StatsFlags) -> None:
         first, *more = problems.values()
         raise type(first)("; ".join(_problem_lines(problems)), first.hint) if more else first
     show(console(), _stats_parts(loaded, config.samples_per_dataset))
-    show(console(), [TextLine(line, "doubtful") for line in _problem_lines(problems)])
+    show(console(), (TextLine(line, "doubtful") for line in _problem_lines(problems)))
 
 
 def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
@@ -176,12 +166,8 @@ def _reading(workload: Workload) -> Iterator[TextLine]:
     columns = (name if name == column else f"{name} from {column!r}" for name, column in file.columns.items())
     yield TextLine(f"read: {', '.join(columns)}", "faint")
     yield from (TextLine(f"! {note}", "doubtful") for note in file.notes)
-    golds = [gold.text or gold.document_id or gold.chunk_id for gold in first.gold_passages]
-    for label, text in (
-        ("question", first.question),
-        ("expected", first.expected_answer),
-        *(("gold", gold) for gold in golds),
-    ):
+    golds = [("gold", gold.text or gold.document_id or gold.chunk_id) for gold in first.gold_passages]
+    for label, text in (("question", first.question), ("expected", first.expected_answer), *golds):
         yield TextLine(f"  {label:<10}{one_line(text or '–', 300)}")
 
 
@@ -198,10 +184,10 @@ def show_metrics(flags: MetricsFlags) -> None:
     Raises:
         ConfigError: A metric and a suite are given, or one of them does not exist.
     """
+    if flags.name is not None and flags.suite is not None:
+        raise ConfigError("a metric is explained whatever its suite", "leave out either the metric or --suite")
     if flags.name is None:
         list_metrics(flags.suite)
-    elif flags.suite is not None:
-        raise ConfigError("a metric is explained whatever its suite", "leave out either the metric or --suite")
     else:
         explain_metric(flags.name)
 
@@ -219,7 +205,7 @@ def list_metrics(suites: str | None = None) -> None:
     chosen = metrics_of(chosen_suites)
     rows: list[TableRow] = []
     for group in MetricGroup:
-        members = [TableRow([*_cells(cls)]) for cls in chosen if cls.group is group]
+        members = [TableRow(_cells(cls)) for cls in chosen if cls.group is group]
         rows += [TableRow([group.value], "strong"), *members] if members else []
     columns = ("metric", "measures", "range", "over a run", "judge calls")
     out = console()
@@ -231,12 +217,10 @@ def list_metrics(suites: str | None = None) -> None:
     out.print("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
 
 
-def _cells(cls: type[BaseMetric]) -> Iterator[str]:
-    yield named(cls.pattern(), cls.higher_is_better)
-    yield label_of(cls.pattern())
-    unit = {"ratio": "", "percent": "%"}.get(cls.unit, cls.unit)
-    yield f"{value_range(cls, questions='n')} {unit}".rstrip()
-    yield from (over_a_run(cls), str(cls.judge_calls))
+def _cells(cls: type[BaseMetric]) -> list[str]:
+    pattern, unit = cls.pattern(), {"ratio": "", "percent": "%"}.get(cls.unit, cls.unit)
+    values = f"{value_range(cls, questions='n')} {unit}".rstrip()
+    return [named(pattern, cls.higher_is_better), label_of(pattern), values, over_a_run(cls), str(cls.judge_calls)]
 
 
 def explain_metric(name: str) -> None:
@@ -267,9 +251,9 @@ def show_prompts(flags: PromptsFlags) -> None:
         StoreError: It cannot be written.
     """
     names = prompt_names()
-    if flags.name is not None and flags.name not in names:
-        raise UnknownNameError("prompt", flags.name, names)
     if flags.name is not None:
+        if flags.name not in names:
+            raise UnknownNameError("prompt", flags.name, names)
         say((FOLDER / f"{flags.name}.yml").read_text(encoding="utf-8").rstrip())
     elif flags.copy is not None:
         _copy_prompts(flags.copy, names)

@@ -9,7 +9,7 @@ from evals.cli.ci import Reporter
 from evals.cli.flags import CompareFlags, GateFlags
 from evals.cli.parameters import names_of
 from evals.cli.saved import never_calibrated, next_command, open_calibrated, open_different, what_is_undone
-from evals.cli.terminal import console, print_json, show
+from evals.cli.terminal import print_result
 from evals.cli.views import compared_parts
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone, regression_of
 from evals.compare.models import ANSWER_RATE, Comparison
@@ -42,12 +42,12 @@ def gate(flags: GateFlags) -> None:
                 raise ConfigError(f"--{name} compares two runs, and there is no baseline", hint)
         saved = _load_finished(flags.run, flags.runs_dir)
         report = _report(saved, flags, reporter)
-        _refuse_uncalibrated(saved.run, report, flags)
+        if saved.run.judge is not None and not flags.allow_uncalibrated:
+            gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in report.gates}
+            feeding = set(chain.from_iterable(saved.run.weighted_score.fed_by.values()))
+            refuse_uncalibrated(gated, never_calibrated(saved.run), feeding, saved.run.judge.model)
         reporter.add(saved, report.gates)
-        if flags.as_json:
-            print_json(report.model_dump_json(indent=2))
-        else:
-            show(console(), _gate_parts(report))
+        print_result(report, _gate_parts(report), as_json=flags.as_json)
         if saved.run.status == "partial":
             hint = f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}"
             raise RunIncompleteError(f"the run is partial: {what_is_undone(saved)}", hint)
@@ -67,22 +67,13 @@ def _report(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport
     return report
 
 
-def _refuse_uncalibrated(run: EvalRun, report: GateReport, flags: GateFlags) -> None:
-    if run.judge is None or flags.allow_uncalibrated:
-        return
-    gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in report.gates}
-    feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
-    refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
-
-
 def _gate_parts(report: GateReport) -> Iterator[TextLine]:
     if report.headline:
         yield TextLine(report.headline, "strong")
     yield from gate_lines(report.gates)
     yield from (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
     hints = [] if report.margin is None else [f"--margin sets the tolerated loss (here {report.margin:g})"]
-    if report.outcome == "not enough evidence":
-        hints.append("--lenient passes gates without enough evidence")
+    hints += ["--lenient passes gates without enough evidence"] if report.outcome == "not enough evidence" else []
     if hints:
         yield TextLine("; ".join(hints), "faint")
 
@@ -118,10 +109,7 @@ def compare(flags: CompareFlags) -> None:
             parse_metric(flags.primary)
         comparison = compare_runs(runs, with_pareto=flags.pareto, primary=flags.primary)
         reporter.compared(comparison)
-        if flags.as_json:
-            print_json(comparison.model_dump_json(indent=2))
-        else:
-            show(console(), compared_parts(comparison, every=flags.every))
+        print_result(comparison, compared_parts(comparison, every=flags.every), as_json=flags.as_json)
         for saved in runs:
             refuse_damaged(saved.run, saved.damage)
         if flags.fail_on_regression:

@@ -1,18 +1,17 @@
 """Commands that make runs: `evals eval`, of one server or of variants, `merge`, `rescore` and `score`."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evals.cli.ci import Reporter
 from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
 from evals.cli.measuring import config_layers, finish, measure_now, observer_for, overrides, runs_dir_of, until_ctrl_c
 from evals.cli.parameters import Flags, flag_name
 from evals.cli.saved import what_is_undone
-from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json, say, show
+from evals.cli.terminal import check_output, console, print_json, say, show, warn
 from evals.cli.views import compared_parts
 from evals.client.spec import ServerSpec
 from evals.compare.paired import compare_runs
@@ -163,6 +162,14 @@ def _print_variants(done: Sequence[SavedRun], runs_dir: Path, flags: EvalFlags, 
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
+class _Plan(NamedTuple):
+    """What would be done: for a program, and in lines; and what judging would take."""
+
+    facts: Mapping[str, Any]
+    lines: Sequence[str]
+    estimate: Estimate | None
+
+
 def describe_asking(config: EvalConfig, flags: Flags) -> None:
     """Say what `eval` would do.
 
@@ -170,14 +177,14 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
         EvalsError: It could not be done.
     """
     metrics = check_config(config, asking=False)
-    workload = load_workload(config)
-    check_conversations(config.server_spec(), workload.questions)
+    workload, spec = load_workload(config), config.server_spec()
+    check_conversations(spec, workload.questions)
     questions, documents, files = workload.questions, workload.documents, workload.fingerprints
     server = "embedded" if config.embedded else public_url(config.rag_server_url)
     uploaded = len(documents) if config.ingest or config.embedded else 0
-    plan = {
+    facts = {
         "server": server,
-        "profile": config.server_spec().profile,
+        "profile": spec.profile,
         "questions": len(questions),
         "datasets": [file.model_dump(mode="json") for file in files],
         "seed": config.seed,
@@ -192,7 +199,7 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     lines += reading_notes(files)
     lines += [f"would upload {counted(uploaded, 'document')} first"] if uploaded else []
     records = [EvalRecord(question=question) for question in questions]
-    _print_plan(plan, lines, metrics, config, estimate_of(config, metrics, records, documents), flags)
+    _print_plan(_Plan(facts, lines, estimate_of(config, metrics, records, documents)), metrics, config, flags)
 
 
 def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
@@ -204,20 +211,13 @@ def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], con
     records = list(answers.records)
     answered = sum(record.response is not None and record.response.error is None for record in records)
     source = answers.run.rescored_from or answers.run.server.url
-    plan = {"source": source, "questions": len(records), "answered": answered}
+    facts = {"source": source, "questions": len(records), "answered": answered}
     measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
     lines = [*answers.notes, f"would measure {measured}, nothing judged"]
-    _print_plan(plan, lines, metrics, config, estimate_saved(answers, metrics, config), flags)
+    _print_plan(_Plan(facts, lines, estimate_saved(answers, metrics, config)), metrics, config, flags)
 
 
-def _print_plan(
-    plan: Mapping[str, Any],
-    lines: Sequence[str],
-    metrics: Sequence[BaseMetric],
-    config: EvalConfig,
-    estimate: Estimate | None,
-    flags: Flags,
-) -> None:
+def _print_plan(plan: _Plan, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
     """Print what would be asked, then what would be computed and judged."""
     judge = config.judge.model if wants_judge(config, metrics) else None
     names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]
@@ -226,15 +226,15 @@ def _print_plan(
         measuring = {
             "metrics": names,
             "judge": judge,
-            "estimate": estimate and asdict(estimate),
+            "estimate": plan.estimate and asdict(plan.estimate),
             "refusal": refusal and {"message": refusal.message, "hint": refusal.hint},
             "runs_dir": str(config.runs_dir),
         }
-        print_json({**plan, **measuring})
+        print_json({**plan.facts, **measuring})
         return
     computing = f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"
-    judging = f"would judge with {judge}: {estimate}" if judge else "no judge"
-    show(console(), map(TextLine, [*lines, computing, judging]))
+    judging = f"would judge with {judge}: {plan.estimate}" if judge else "no judge"
+    show(console(), map(TextLine, [*plan.lines, computing, judging]))
     if refusal:
         console().print(f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}")
     console().print(f"seed {config.seed}, runs in {config.runs_dir}")
@@ -334,7 +334,7 @@ def _score_passages(gold: Path, flags: ScoreFlags) -> None:
     scores = score_predictions(flags.predictions, gold, k=_DEFAULT_K if flags.k is None else flags.k)
     means = scores.labelled()
     for note in scores.notes:
-        console(sys.stderr).print(clean(f"! {note}"), style=DOUBTFUL, soft_wrap=True)
+        warn(note)
     if flags.output is not None:
         write_output(flags.output, f"{json.dumps(means, indent=2)}\n".encode())
     if flags.as_json:

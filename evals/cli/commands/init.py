@@ -1,6 +1,7 @@
 """`evals init`: from a URL and a file of questions to a configuration that `evals eval` takes."""
 
 import json
+import math
 import os
 import re
 import sys
@@ -11,8 +12,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+import yaml
+
 from evals.cli.flags import InitFlags
-from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, say, tell
+from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, say, tell, warn
 from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
@@ -39,8 +42,6 @@ GOLDEN = "golden"
 _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.jsonl"
 """Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
 _DEFAULT_QUESTION = "What is this about?"
-_PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
-_YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
 _TRUTHS = ("is_answerable", "is_unanswerable")
 _MEANINGS = {
@@ -65,18 +66,13 @@ class _Questions:
     @property
     def first(self) -> list[str]:
         """Those that the server is asked: the first with a gold passage, else the first."""
-        with_gold = islice((asked.question for asked in self.questions if asked.gold_passages), _ASKED)
-        titles = (_title_in(self.documents),) if self.documents else ()
-        first = [asked.question for asked in islice(self.questions, 1)]
-        return list(with_gold) or first or list(filter(None, titles)) or [_DEFAULT_QUESTION]
-
-
-def _title_in(folder: Path) -> str | None:
-    """A question about the first heading of the documents of a folder; None without one."""
-    documents, _ = read_documents(folder)
-    headings = (re.search(r"^#{1,6}[ \t]+(\S[^\n]*)", document.text, re.MULTILINE) for document in documents)
-    first = next(filter(None, headings), None)
-    return f"What do I need to know about {first[1].strip()}?" if first else None
+        with_gold = [asked.question for asked in self.questions if asked.gold_passages]
+        if with_gold or self.questions:
+            return with_gold[:_ASKED] or [self.questions[0].question]
+        documents, _ = read_documents(self.documents) if self.documents else ([], [])
+        headings = (re.search(r"^#{1,6}[ \t]+(\S[^\n]*)", document.text, re.MULTILINE) for document in documents)
+        first = next(filter(None, headings), None)
+        return [f"What do I need to know about {first[1].strip()}?" if first else _DEFAULT_QUESTION]
 
 
 def init(flags: InitFlags) -> None:
@@ -172,7 +168,7 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     read = f"{counted(len(draft.questions), 'question')} read: {', '.join(draft.columns)}"
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
-        tell(f"! {note}")
+        warn(note)
     if path != GOLDEN_QUESTIONS:
         for line in _column_hints(draft):
             tell(line)
@@ -193,11 +189,12 @@ def _column_hints(draft: Draft) -> Iterator[str]:
         if len(fields) == 1:
             pairs.setdefault(fields[0], column)
         elif fields:
-            choices = " or ".join(f"{field}: {_flow(column)}" for field in fields)
+            choices = " or ".join(_yaml({field: column}, on_one_line=False) for field in fields)
             meaning = _MEANINGS[fields[0]]
             yield f"  where the column {column} says {meaning}, say so in the configuration under columns: {choices}"
     if pairs:
-        yield f"  where these columns hold what they seem to, say so in the configuration: columns: {_flow(pairs)}"
+        written = _yaml(pairs, on_one_line=True)
+        yield f"  where these columns hold what they seem to, say so in the configuration: columns: {written}"
 
 
 def _typed_rows() -> list[dict[str, Any]]:
@@ -237,17 +234,14 @@ def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions,
         given = ask_line(prompt, is_secret=True) if asks else ""
         return f"{name}: {given}" if given else None
 
-    discovery = discover(url, questions.first, headers, tell, body=_body(flags.body), login=login)
+    try:
+        body = None if flags.body is None else parse_json(flags.body.encode())
+    except ValueError as error:
+        raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
+    discovery = discover(url, questions.first, headers, tell, body=body, login=login)
     judged = asks if flags.judge is None else flags.judge  # at a terminal it is asked afterwards
     _show(discovery, questions, judged=judged)
     return discovery.server
-
-
-def _body(text: str | None) -> Any:
-    try:
-        return None if text is None else parse_json(text.encode())
-    except ValueError as error:
-        raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
 
 
 def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
@@ -272,7 +266,7 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
         more = f" and {len(unread) - _UNREAD_SHOWN} more" if len(unread) > _UNREAD_SHOWN else ""
         tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
-        out.print(clean(f"! {note}"), soft_wrap=True)
+        out.print(clean(f"! {note}"), soft_wrap=True)  # its lines of YAML are copied as they stand
     if questions.documents is not None:
         return
     settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
@@ -286,30 +280,20 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
 # What is written, and what to do next.
 
 
-def _flow(value: Any) -> str:
-    """A value as YAML on one line."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_flow(str(key))}: {_flow(item)}' for key, item in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_flow, value))}]"
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS:
-        return value
-    return json.dumps(value, ensure_ascii=isinstance(value, str) and not value.isprintable())
+def _yaml(value: Any, *, on_one_line: bool | None = None) -> str:
+    """As YAML: what holds no lists or mappings of its own is on one line."""
+    text: str = yaml.safe_dump(
+        value, default_flow_style=on_one_line, width=math.inf, allow_unicode=True, sort_keys=False
+    )
+    return text.rstrip()
 
 
-def _config_text(path: Path, server: Mapping[str, Any], questions: _Questions, *, judged: bool) -> str:
+def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, judged: bool) -> str:
     """The configuration: what differs from the defaults."""
-    lines = ["# Run it: " + _command("eval", path) + "    (every key: docs/configuration.md)"]
-    lines.append("datasets: [golden]" if questions.file is None else f"dataset_file: {_flow(str(questions.file))}")
-    lines += [f"columns: {_flow(dict(questions.columns))}"] if questions.columns else []
-    lines.append("server:")
-    for key, value in server.items():
-        if key == "map" and isinstance(value, Mapping):
-            lines += ["  map:", *(f"    {name}: {_flow(part)}" for name, part in value.items())]
-        else:
-            lines.append(f"  {key}: {_flow(value)}")
-    lines.append(f"judge: {_flow(judged)}")
-    return "\n".join(lines) + "\n"
+    keys: dict[str, Any] = {"datasets": [GOLDEN]} if questions.file is None else {"dataset_file": str(questions.file)}
+    keys |= {"columns": dict(questions.columns)} if questions.columns else {}
+    keys |= {"server": server, "judge": judged}
+    return f"# Run it: {_command('eval', path)}    (every key: docs/configuration.md)\n{_yaml(keys)}\n"
 
 
 def _command(name: str, path: Path) -> str:
@@ -328,26 +312,23 @@ def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
 def _print_next(path: Path, server: dict[str, Any], questions: _Questions, variables: Sequence[str]) -> None:
     """What was written, and the commands to run, in their order."""
     lines = [f"wrote {path}"]
-    if questions.file is not None and questions.documents is None:
-        to_fill = "wrote {}: fill in its three rows first; each says how"
-        lines.append((to_fill if questions.to_fill else "questions: {}").format(questions.file))
+    if questions.to_fill:
+        lines.append(f"wrote {questions.file}: fill in its three rows first; each says how")
+    elif questions.file is not None and questions.documents is None:
+        lines.append(f"questions: {questions.file}")
     lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
     if questions.file is None and resolve_spec(server).upload is not None:
         lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
     elif questions.file is None:
         lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
     if questions.documents is not None:
-        lines += _generating(path, questions.documents, questions.file)
-    lines += [f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}"]
-    say(*lines)
-
-
-def _generating(path: Path, documents: Path, file: Path | None) -> Iterator[str]:
-    """The commands from documents to reviewed questions, in their order."""
-    folder, drafts = quote(str(documents)), quote(str(documents.with_name("drafts.jsonl").name))
-    generate = f"  evals generate {folder} -n 20 -o {drafts} --config {quote(str(path))}"
-    yield f"  {_command(f'ingest {folder}', path)}    # once, if your server takes uploads"
-    yield f"{generate} --dry-run    # what it will cost"
-    yield generate
-    yield f"  evals review {drafts}    # a sheet, in which you keep, edit or drop each question"
-    yield f"  evals review {drafts} --apply drafts-review.csv -o {quote(str(file))}"
+        folder = quote(str(questions.documents))
+        generate = f"  evals generate {folder} -n 20 -o drafts.jsonl --config {quote(str(path))}"
+        lines += [
+            f"  {_command(f'ingest {folder}', path)}    # once, if your server takes uploads",
+            f"{generate} --dry-run    # what it will cost",
+            generate,
+            "  evals review drafts.jsonl    # a sheet, in which you keep, edit or drop each question",
+            f"  evals review drafts.jsonl --apply drafts-review.csv -o {quote(str(questions.file))}",
+        ]
+    say(*lines, f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evals.cli.flags import ListFlags
-from evals.cli.terminal import console, print_json, show
+from evals.cli.terminal import print_result
 from evals.report.elements import ShownPart, TextLine
 from evals.report.summary import runs_table
 from evals.schemas.results import EvalRun
@@ -24,11 +24,9 @@ def list_runs(flags: ListFlags) -> None:
     store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
     survey = store.survey()
     saved = survey if flags.calibrations else survey.without_calibrations()
-    if flags.as_json:
-        unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
-        print_json({"runs": [_as_json(store, run) for run in saved.runs], "unreadable": unreadable})
-    else:
-        show(console(), _listed(store, saved))
+    unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
+    data = {"runs": [_as_json(store, run) for run in saved.runs], "unreadable": unreadable}
+    print_result(data, _listed(store, saved), as_json=flags.as_json)
 
 
 def _listed(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:

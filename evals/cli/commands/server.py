@@ -25,12 +25,7 @@ from evals.text.numbers import counted, share
 # `evals doctor`.
 
 
-_SHOWN = {
-    "well": ("✓", GOOD),
-    "doubtful": ("!", DOUBTFUL),
-    "broken": ("✗", BAD),
-    "unseen": ("·", "dim"),
-}
+_SHOWN = {"well": ("✓", GOOD), "doubtful": ("!", DOUBTFUL), "broken": ("✗", BAD), "unseen": ("·", "dim")}
 """The mark of each state, and its colour."""
 
 _WIDTH = len("configuration") + 1
@@ -42,11 +37,7 @@ def doctor(flags: EvalFlags) -> int:
     Returns:
         The exit code of the first part by which a run would end; 0 where none is.
     """
-
-    def tell(finding: CheckResult) -> None:
-        if not flags.as_json:
-            _print_finding(finding)
-
+    tell = (lambda _: None) if flags.as_json else _print_finding
     try:
         config = EvalConfig.build(*config_layers(flags))
     except EvalsError as error:

@@ -2,6 +2,7 @@
 
 import sys
 import webbrowser
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from secrets import token_urlsafe
@@ -16,7 +17,7 @@ from evals.cli.terminal import show as show_parts
 from evals.cli.views import failed_parts, question_parts, run_parts, slice_parts, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
 from evals.export import export_pieces, format_of, known_format, notes_on, write_export
-from evals.report.elements import TextLine
+from evals.report.elements import ShownPart, TextLine
 from evals.report.mlflow import log_to_mlflow
 from evals.report.page import write_report
 from evals.scoring.outcomes import WENT_WRONG, Outcome
@@ -136,19 +137,12 @@ def show(flags: ShowFlags) -> None:
     if flags.failed is not None and flags.failed not in outcomes:
         raise UnknownNameError("outcome", flags.failed, outcomes)
     saved = open_calibrated(flags.run, flags.runs_dir)
-    if flags.as_json and flags.by is None:
-        print_json(saved.run.model_dump_json(indent=2))
-    elif flags.question is not None:
-        show_parts(console(), question_parts(saved, _row_of(flags.question, saved), every=flags.every))
-    elif saved.run.completed_at is None:
-        _show_unfinished(saved, flags)
-    elif flags.by is not None:
-        _show_slices(saved, flags.by, as_json=flags.as_json)
-    elif flags.failed is not None:
-        limit = len(saved.log) if flags.every else _FAILED_SHOWN
-        show_parts(console(), failed_parts(saved, Outcome(flags.failed), limit, folder_of(saved.run)))
+    if flags.by is not None and saved.run.completed_at is not None:
+        _refuse_unknown_key(saved, flags.by)
+    if flags.as_json:
+        print_json(_as_json(saved, flags.by))
     else:
-        show_parts(console(), run_parts(saved, folder_of(saved.run), every=flags.every))
+        show_parts(console(), _parts_of(saved, flags))
     refuse_damaged(saved.run, saved.damage)
 
 
@@ -172,23 +166,34 @@ def _refuse_contradictions(flags: ShowFlags) -> None:
             raise ConfigError(f"{alone} and {excluded[0]} exclude each other")
 
 
-def _show_unfinished(saved: SavedRun, flags: ShowFlags) -> None:
-    """Print how to continue with a run that did not finish."""
-    hint = next_command(saved, folder_of(saved.run))
-    if flags.as_json:
+def _as_json(saved: SavedRun, key: str | None) -> object:
+    if key is None:
+        return saved.run.model_dump_json(indent=2)
+    if saved.run.completed_at is None:
+        hint = next_command(saved, folder_of(saved.run))
         raise ConfigError(f"run {saved.run.id} did not finish: none of it is scored yet", hint)
-    undone = TextLine(f"this run did not finish: {what_is_undone(saved)}")
-    show_parts(console(), [undone, TextLine(hint, whole=True)])
+    return slices_as_json(saved, key)
 
 
-def _show_slices(saved: SavedRun, key: str, *, as_json: bool) -> None:
-    """Print the run by the values of a key, which a question must have."""
+def _parts_of(saved: SavedRun, flags: ShowFlags) -> Iterable[ShownPart]:
+    """What is shown: a question, how to continue with a run that did not finish, slices, failed questions, or all."""
+    folder = folder_of(saved.run)
+    if flags.question is not None:
+        return question_parts(saved, _row_of(flags.question, saved), every=flags.every)
+    if saved.run.completed_at is None:
+        undone = TextLine(f"this run did not finish: {what_is_undone(saved)}")
+        return [undone, TextLine(next_command(saved, folder), whole=True)]
+    if flags.by is not None:
+        return slice_parts(saved, flags.by)
+    if flags.failed is not None:
+        return failed_parts(saved, Outcome(flags.failed), len(saved.log) if flags.every else _FAILED_SHOWN, folder)
+    return run_parts(saved, folder, every=flags.every)
+
+
+def _refuse_unknown_key(saved: SavedRun, key: str) -> None:
+    """Refuse a key to slice by that no question has."""
     if all(slice_value(record, key) is None for record in saved.records()):
         refuse_damaged(saved.run, saved.damage)
         metadata = chain.from_iterable(record.question.metadata for record in saved.records())
         known = {"dataset", *(name for name in metadata if not name.startswith("_"))}
         raise UnknownNameError("key to slice by", key, known)
-    if as_json:
-        print_json(slices_as_json(saved, key))
-    else:
-        show_parts(console(), slice_parts(saved, key))

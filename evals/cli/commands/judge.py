@@ -1,20 +1,78 @@
-"""`evals review`: the sheets in which people label the answers of a run, or look through a file of questions."""
+"""Commands about the judge and people's labels: `evals calibrate`, `evals review`."""
 
+from itertools import chain
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
-from evals.cli.flags import ReviewFlags
-from evals.cli.terminal import check_output, say
+from evals.cli.commands.eval import describe_measuring
+from evals.cli.flags import CalibrateFlags, ReviewFlags
+from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
+from evals.cli.saved import what_is_undone
+from evals.cli.terminal import check_output, console, print_json, say, show
+from evals.cli.views import calibration_parts
+from evals.config import EvalConfig
+from evals.datasets.answers import read_labels
 from evals.datasets.file import read_file
-from evals.errors import ConfigError
+from evals.errors import ConfigError, RunIncompleteError
 from evals.generate.journal import journal_lines, question_line
 from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report.review import DEFAULT_METRIC, answers_to_label, judged_metric, labels_of, review_sheet
+from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
+from evals.run.checks import check_config
 from evals.scoring.saved import open_run
 from evals.store.atomic import make_folder, write_output
 from evals.store.naming import DEFAULT_RUNS_DIR, command
-from evals.store.runs import RunStore, refuse_damaged
+from evals.store.runs import RunStore, refuse_damaged, save_calibration
 from evals.text.numbers import counted
+
+
+def calibrate(flags: CalibrateFlags) -> None:
+    """Judge labelled answers, print how the judge fares against the labels, and save that.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    for name, value in (("--label-cut", flags.label_cut), ("--score-cut", flags.score_cut)):
+        if value is not None and not 0 < value <= 1:
+            raise ConfigError(f"{name} must be above 0 and at most 1, not {value:g}")
+    layers = config_layers(flags)
+    store = RunStore(runs_dir_of(layers))
+    layers = [{"judged": _rubrics_of(flags, store)}, *layers]
+    EvalConfig.build(*layers)  # from here on rubrics are known by their names
+    labels = read_label_set(flags.labels, store, metric=flags.metric, run=flags.run, scale=flags.scale)
+    settings = EvalConfig.build(*layers, {"suite": [], "metrics": [labels.metric.name], "gate": []})
+    judged = {name: spec for name, spec in settings.judged.items() if name == labels.metric.name}
+    settings = settings.model_copy(update={"judged": judged})
+    if not settings.judge.enabled:
+        raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
+    metrics = check_config(settings, asking=not flags.dry_run)
+    answers = labelled_answers(labels, settings)
+    if flags.dry_run:
+        describe_measuring(answers, metrics, settings, flags)
+        return
+    done = measure_now(answers, metrics, settings, observer_for(flags))
+    if done.run.status != "complete":
+        raise RunIncompleteError(
+            f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done)}",
+            "what was judged is kept: give the same command again",
+        )
+    found = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
+    unquoted = [disagreement.model_copy(update={"quote": None}) for disagreement in found.disagreements]
+    path = save_calibration(settings.runs_dir, found.model_copy(update={"disagreements": unquoted}))
+    if flags.as_json:
+        print_json(found.model_dump_json(indent=2))
+        return
+    show(console(), calibration_parts(found, done.run))
+    say(f"saved to {path}: every report of a run judged in the same way shows it")
+    say(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}")
+
+
+def _rubrics_of(flags: CalibrateFlags, store: RunStore) -> dict[str, Any]:
+    """The rubrics of the runs whose answers are labelled."""
+    rows = chain.from_iterable(map(read_labels, flags.labels))
+    runs = sorted({row.run for row in rows if row.label is not None and row.run} | {flags.run or ""} - {""})
+    return {name: spec for run in runs for name, spec in store.load(run).eval_config.get("judged", {}).items()}
 
 
 def review(flags: ReviewFlags) -> None:
