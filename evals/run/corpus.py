@@ -13,9 +13,10 @@ from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, IngestError, ServerRefusedError
+from evals.metrics.sample import Sample
 from evals.run.observer import Observer
-from evals.schemas.dataset import EvalQuestion, GoldPassage
-from evals.schemas.response import EvalResponse, RetrievedChunk
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
 from evals.scoring.settings import ScoreSettings
 from evals.store.uploads import UploadLog, uploaded_ids
 from evals.text.decoding import parse_stored
@@ -27,6 +28,7 @@ PROBES = 10
 UNFOUND = "server.map.chunks found nothing in "
 """How the note begins that no answer had chunks; a resumed run makes it anew."""
 _HINT = "upload the datasets' documents with --ingest, or continue all the same with --no-preflight"
+_TEXT_HINT = "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
 _WRONG_KEYS = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
 """Statuses that stay the same when asked again, and the keys of the request that may be wrong."""
 
@@ -46,26 +48,27 @@ class Corpus:
     is_empty: bool = False
 
 
-async def _names_by_id(client: RAGClient, runs_dir: Path) -> tuple[Listing | None, list[tuple[str, str]]]:
-    """The server's list, where it gives one, and the names of documents by the server's own ids."""
-    listed = None
+async def _listing_and_ids(client: RAGClient, runs_dir: Path) -> tuple[Listing | None, list[tuple[str, str]]]:
+    """The server's list, where it gives one, and the server's own ids of documents with their names."""
+    listing = None
     with suppress(ExchangeError):
-        listed = await listed_documents(client)
-    return listed, [*uploaded_ids(runs_dir, upload_key(client)), *(listed.ids if listed is not None else ())]
+        listing = await listed_documents(client)
+    return listing, [*uploaded_ids(runs_dir, upload_key(client)), *(listing.ids if listing is not None else ())]
 
 
 async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], runs_dir: Path) -> Corpus:
     """Compare the gold documents with the server's list and with the log of uploads."""
-    names = sorted({gold.document_id for each in questions for gold in each.gold_passages if gold.document_id})
-    keys, (listed, ids) = set(map(document_key, names)), await _names_by_id(client, runs_dir)
-    known = {given: name for given, name in ids if document_key(name) in keys}
-    if listed is None:
-        return Corpus(None, known)
-    held = listed.keys
-    lacking = [name for name in names if document_key(name) not in held]
-    if len(lacking) == len(names):
-        return Corpus(None, known, is_empty=not held)
-    return Corpus([name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in held)], known)
+    golds = (gold for question in questions for gold in question.gold_passages)
+    keys = {gold.document_id: document_key(gold.document_id) for gold in golds if gold.document_id}
+    listing, pairs = await _listing_and_ids(client, runs_dir)
+    ids = {given: name for given, name in pairs if document_key(name) in keys.values()}
+    if listing is None:
+        return Corpus(None, ids)
+    held = listing.keys
+    lacking = [name for name, key in sorted(keys.items()) if key not in held]
+    if len(lacking) == len(keys):
+        return Corpus(None, ids, is_empty=not held)
+    return Corpus([name for name in lacking if all(kinship(name, key) is Kinship.OTHER for key in held)], ids)
 
 
 def choose_probes(client: RAGClient, corpus: Corpus, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
@@ -98,30 +101,26 @@ def check_probes(
     Raises:
         CorpusMissingError: It is so.
     """
-    answered = [settings.sample(question, response) for question, response in probes if response.chunks is not None]
-    if not answered or any(case.matches.found for case in answered):
+    samples = [settings.sample(question, response) for question, response in probes if response.chunks is not None]
+    if not samples or any(sample.matches.found for sample in samples):
         return
-    retrieved = [(case.response.chunks or [], case.question.gold_passages) for case in answered]
-    if own_file and len(answered) < PROBES and any(_comparable(*pair) for pair in retrieved):
+    if own_file and len(samples) < PROBES and any(map(_comparable, samples)):
         return
-    texts = [chunk.text for chunks, _ in retrieved for chunk in chunks]
+    texts = [chunk.text for sample in samples for chunk in sample.response.chunks or ()]
     if texts and not any(texts):
-        message = (
-            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents"
-        )
-        raise CorpusMissingError(
-            message,
-            "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
-        )
-    questions = f"{counted(len(answered), 'question')} retrieved no gold passage"
+        chunks = f"the chunks of the server at {client.url} carry no text"
+        raise CorpusMissingError(f"{chunks}, and no gold is known by their ids or documents", _TEXT_HINT)
+    questions = f"{counted(len(samples), 'question')} retrieved no gold passage"
     raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
 
 
-def _comparable(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage]) -> bool:
+def _comparable(sample: Sample) -> bool:
     """Whether gold could be recognised: no chunks, or chunks with texts, or with ids or documents as the golds have."""
+    chunks, golds = sample.response.chunks or [], sample.question.gold_passages
     by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
-    named = any(chunk.document_id or chunk.document_name for chunk in chunks)
-    by_document = named and any(gold.document_id for gold in golds)
+    by_document = any(gold.document_id for gold in golds) and any(
+        chunk.document_id or chunk.document_name for chunk in chunks
+    )
     return not chunks or any(chunk.text for chunk in chunks) or by_id or by_document
 
 
@@ -140,7 +139,7 @@ async def check_kind(
         ServerRefusedError: They do: the server is not of the profile's kind.
     """
     wrong = _wrong_keys(response)
-    other = next((each for each in questions if each.question != question.question), None) if wrong else None
+    other = next((asked for asked in questions if asked.question != question.question), None) if wrong else None
     if response.error is None or other is None or _wrong_keys(await client.ask(other.question)) != wrong:
         return
     made = (client.spec.retrieve if response.error.request == "retrieve" else None) or client.spec.ask
@@ -176,14 +175,16 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
         path: `map.chunks` of the profile; None: it looks for none.
         responses: What came.
     """
-    answered = [each for each in responses if each.error is None and each.answer is not None] if path else []
-    if not answered or any(each.chunks is not None or each.could_not_read("chunks") for each in answered):
+    answered = [response for response in responses if response.error is None and response.answer is not None]
+    if path is None or not answered:
         return None
-    where, body = " ".join((path or "").split()), ""
-    raw = next((each.raw for each in answered if each.raw), None)
+    if any(response.chunks is not None or response.could_not_read("chunks") for response in answered):
+        return None
+    place, body = " ".join(path.split()), ""
+    raw = next((response.raw for response in answered if response.raw), None)
     with suppress(ValueError):  # the stored body is only its beginning
         body = f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
-    place = where if len(where) <= 60 else f"{where[:60]}…"
+    place = place if len(place) <= 60 else f"{place[:60]}…"
     count = share(len(answered), len(answered), "answer")
     return f"{UNFOUND}{count}, so retrieval is not measured: nothing is at `{place}`{body}"
 
@@ -232,11 +233,16 @@ async def upload_documents(
         report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
             return Uploaded(report, None)
-        client.know_documents(dict((await _names_by_id(client, config.runs_dir))[1]))
+        client.know_documents(dict((await _listing_and_ids(client, config.runs_dir))[1]))
         return Uploaded(report, _checked(question, await client.ask(question), documents))
 
 
 def _checked(question: str, response: EvalResponse, documents: Sequence[Upload]) -> UploadCheck:
+    """How many chunks of a response are of the documents, by their names or by their text.
+
+    Raises:
+        IngestError: The question failed, or none is.
+    """
     if response.error is not None:
         message = f"the documents are there, but the question that checks them fails: {response.error.message}"
         raise IngestError(message, "look at server.ask and server.map")
@@ -251,14 +257,15 @@ def _checked(question: str, response: EvalResponse, documents: Sequence[Upload])
         count += bool(keys & names) or (bool(text) and any(text in whole for whole in held))
     if not count:
         retrieved = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
-        raise IngestError(
-            f"what was uploaded is not found: to {question!r} the server retrieves {retrieved} of these documents",
-            "it may still be indexing (server.ready says how to see that), keep them in another collection, or find "
-            "them by another question",
-        )
+        problem = f"what was uploaded is not found: to {question!r} the server retrieves {retrieved} of these documents"
+        raise IngestError(problem, _INDEXING)
     return UploadCheck(question, len(response.chunks), count)
 
 
+_INDEXING = (
+    "it may still be indexing (server.ready says how to see that), keep them in another collection, or find them by "
+    "another question"
+)
 _CHANGED = "on the server in another edition, and not uploaded again: delete there first what is to change"
 _UNCONFIRMED = (
     "sent, not confirmed, when an earlier upload was killed, and not sent again: see whether the server has them; "

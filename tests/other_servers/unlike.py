@@ -107,6 +107,8 @@ _PARTS = {
 _RPC = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": SAID}], "found": SOURCES}}
 _DELTAS = [{"type": "delta", "text": "It hangs "}, {"type": "delta", "text": "at three metres."}]
 _SSE = [{"type": "sources", "sources": SOURCES}, *_DELTAS, {"type": "done", "usage": {"in_tokens": 3, "out_tokens": 4}}]
+_LINES = [f"{json.dumps(event)}\n" for event in _SSE]
+_ROLES = [{"user": {"role": ["reader", "writer"]}}, {"user": {"role": ["reader"]}}]
 _SDK = ['0:"It hangs "\n', '0:"at three metres."\n', f"8:{json.dumps([{'sources': SOURCES}])}\n"]
 
 KINDS: Mapping[str, tuple[str, Routes]] = {
@@ -162,6 +164,8 @@ KINDS: Mapping[str, tuple[str, Routes]] = {
         {("POST", "/mcp"): _wants("query", _streams("text/event-stream", _events(("message", _RPC))))},
     ),
     "ai sdk": ("/ask", {("POST", "/ask"): _wants("question", _streams("text/plain", _SDK))}),
+    "json lines": ("/ask", {("POST", "/ask"): _wants("question", _streams("application/x-ndjson", _LINES))}),
+    "roles": ("/x", {("POST", "/x"): _wants("query", {"answer": SAID, "hits": SOURCES, "access": _ROLES})}),
     "positional": ("/x", {("POST", "/x"): _wants("query", [SAID, {"sources": SOURCES}])}),
     "rows": (
         "/x",

@@ -20,6 +20,7 @@ from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.base import Draft
+from evals.datasets.column_hints import fields_of_column
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
@@ -29,7 +30,6 @@ from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
 from evals.run.discover import Discovery, Headers, discover
 from evals.run.doctor import computable
-from evals.run.guess import fields_of_column
 from evals.schemas.dataset import EvalQuestion
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
