@@ -83,7 +83,7 @@ def test_a_rubric_of_one_line_is_a_metric_that_is_paid_for_once(
     assert summary.ci is not None
     assert first.judge is not None
     assert second.judge is not None
-    assert (first.judge.calls, second.judge.calls, second.judge.cached) == (4, 0, 4)
+    assert (first.judge.calls, second.judge.calls, second.judge.cached) == (8, 0, 8)
     assert first.judge.prompt_hashes == {"tone": of(rubric("tone", POLITE)).hash}
     assert first.eval_config["judged"]["tone"]["ask"] == POLITE
 

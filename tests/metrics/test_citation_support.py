@@ -41,7 +41,8 @@ def _item(number: int, sentence: Cited) -> dict[str, Any]:
 def text_of(marks: Sequence[Sequence[int]]) -> str:
     """An answer of a sentence for each list of citations."""
     sentences = (
-        f"Rule {name} is kept{''.join(f' [{n}]' for n in cited)}." for name, cited in zip(NAMES, marks, strict=False)
+        f"Rule {name} costs 5 euros{''.join(f' [{n}]' for n in cited)}."
+        for name, cited in zip(NAMES, marks, strict=False)
     )
     return " ".join(sentences)
 
@@ -176,8 +177,8 @@ def test_the_judge_is_shown_cited_passages_and_citing_sentences_only(case_of: Ma
         "passages": sorted(({"id": place[n], "text": f"text {n}"} for n in (1, 3)), key=lambda one: one["id"]),
         "question": "How long?",
         "statements": [
-            {"id": 1, "text": "Rule one is kept.", "citations": [place[3], place[1]]},
-            {"id": 4, "text": "Rule four is kept.", "citations": [place[3]]},
+            {"id": 1, "text": "Rule one costs 5 euros.", "citations": [place[3], place[1]]},
+            {"id": 4, "text": "Rule four costs 5 euros.", "citations": [place[3]]},
         ],
     }
 

@@ -93,7 +93,7 @@ def test_a_true_flag_settles_it_without_the_judge(judged: Callable[..., Any], me
 
 
 def test_false_null_and_no_flag_leave_it_to_the_judge(judged: Callable[..., Any], messages_api: Any) -> None:
-    """False makes no answer of a refusal; what is neither true nor false says nothing, and is noted."""
+    """False makes no answer of a clear refusal; what is neither true nor false says nothing, and is noted."""
     run, responses = judged("false", "unset", "absent", "odd")
     assert {name: said.refused for name, said in responses.items()} == {
         "false": False,
@@ -102,7 +102,7 @@ def test_false_null_and_no_flag_leave_it_to_the_judge(judged: Callable[..., Any]
         "odd": None,
     }
     assert responses["odd"].notes == ["server.map.refused found a text, not true or false"]
-    assert len(questions_to(messages_api)) == 4
+    assert len(questions_to(messages_api)) == 3
     assert run.outcomes.abstained == 1
     assert values(run, "answer_correctness") == {"false": 0.0, "unset": 1.0, "absent": 1.0, "odd": 1.0}
 

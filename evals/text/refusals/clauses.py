@@ -81,10 +81,11 @@ def plain(text: str) -> str:
 
 
 def clauses_of(answer: str) -> list[list[Word]]:
-    """The words of each clause of an answer; a quotation is one word, and citation marks are none."""
+    """The words of each clause; a quotation that is not most of the answer is one word, and citation marks are none."""
     text = _CITATION.sub(" ", plain(answer))
     if any(mark in text for mark in "\"«“„'"):
-        text = _QUOTATION.sub(" qquote ", text)
+        unquoted = _QUOTATION.sub(" qquote ", text)
+        text = unquoted if 2 * len(unquoted) > len(text) else text
     for phrase in _foreign_phrases():
         if phrase in text:
             text = text.replace(phrase, f" {_FOREIGN} ")
