@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -30,7 +30,7 @@ from evals.client.mapping import UnusableError
 from evals.client.spec import TlsSpec
 from evals.client.streams import Collector
 from evals.errors import ConfigError
-from evals.schemas.response import ErrorKind, ResponseError
+from evals.schemas.response import ErrorKind
 from evals.secrets import MASK, masked, public_url
 
 REFUSED = frozenset({401, 403})
@@ -45,6 +45,8 @@ _CONNECT_TIMEOUT_S = 10.0
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
 
+_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
+
 _LONGEST_HEADER = 65_536
 
 _DRAIN_S = 0.25
@@ -52,14 +54,10 @@ _DRAIN_S = 0.25
 
 
 @dataclass(eq=False)
-class ExchangeError(Exception):
+class ExchangeError(UnusableError):
     """A request without an answer.
 
     Attributes:
-        kind: What happened, as it is recorded.
-        message: The same for a reader.
-        status: Of the response, where there is one.
-        request: Of the two requests of a question the one that failed.
         retryable: Whether asking again may help.
         retry_after_s: How long the server asks us to wait.
         started: When it began, by the clock of the client; None where it was not sent.
@@ -67,20 +65,11 @@ class ExchangeError(Exception):
         body: What was received, if anything.
     """
 
-    kind: ErrorKind
-    message: str
-    status: int | None = None
-    request: Literal["ask", "retrieve"] = "ask"
     retryable: bool = False
     retry_after_s: float | None = None
     started: float | None = None
     elapsed_ms: float = 0.0
     body: bytes = b""
-
-    @property
-    def error(self) -> ResponseError:
-        """What happened, as it is recorded."""
-        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +125,8 @@ class HttpClient:
     ) -> None:
         whole = httpx.URL(check_url(url))
         self.base = str(whole.copy_with(userinfo=b"")).rstrip("/")
-        own = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
-        if whole.userinfo:
-            own["Authorization"] = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8")
-        self._headers = httpx.Headers(own)
+        login = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8") if whole.userinfo else None
+        self._headers = httpx.Headers({**_HEADERS, "Authorization": login} if login else _HEADERS)
         self._headers.update(_checked(headers or {}))
         self._timeout_s, self._max_body = timeout_s, max_body_bytes
         self._tls = tls if self.base.startswith("https") else None
@@ -192,18 +179,18 @@ class HttpClient:
                 else:  # it would add a third to the CPU of a request, and keeps cookies
                     response = await transport.handle_async_request(request)
                     response.request = request
-                try:
-                    body, ended = await self._read(response, stream if response.is_success else None)
-                finally:
-                    await response.aclose()
+                body, ended = await self._read(response, stream if response.is_success else None)
+        except ExchangeError:
+            raise
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
         started: float = request.extensions["started"]
+        reply = Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
         if not response.is_success:
-            raise self._refused(response, body, started, (ended - started) * 1000)
+            raise self._refused(response, reply)
         if cookies is not None and "set-cookie" in response.headers:
             cookies.extract_cookies(response)
-        return Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
+        return reply
 
     def _request(self, method: str, path: str, headers: Mapping[str, str] | None = None, **parts: Any) -> httpx.Request:
         try:
@@ -222,23 +209,26 @@ class HttpClient:
         """The body, and when it was complete."""
         started: float = response.request.extensions["started"]
         body, pieces = bytearray() if stream is None else stream.received, _decoded(response)
-        async for piece in pieces:
-            if stream is None:
-                body += piece
-            else:
-                stream.take(piece, (self._clock() - started) * 1000)
-            if len(body) > self._max_body:
-                message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
-                raise ExchangeError("too_large", message, status=response.status_code, body=bytes(body[:4096]))
-            if stream is not None and stream.is_done:
-                break
-        ended = self._clock()
-        if stream is not None:
-            stream.finish((ended - started) * 1000)
-            with suppress(TimeoutError, httpx.HTTPError, UnusableError):
-                async with asyncio.timeout(_DRAIN_S):
-                    async for _ in pieces:
-                        pass
+        try:
+            async for piece in pieces:
+                if stream is None:
+                    body += piece
+                else:
+                    stream.take(piece, (self._clock() - started) * 1000)
+                if len(body) > self._max_body:
+                    message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                    raise ExchangeError(message, "too_large", response.status_code, body=bytes(body[:4096]))
+                if stream is not None and stream.is_done:
+                    break
+            ended = self._clock()
+            if stream is not None:
+                stream.finish((ended - started) * 1000)
+                with suppress(TimeoutError, httpx.HTTPError, UnusableError):
+                    async with asyncio.timeout(_DRAIN_S):
+                        async for _ in pieces:
+                            pass
+        finally:
+            await response.aclose()
         return bytes(body), ended
 
     def _failed(
@@ -252,7 +242,7 @@ class HttpClient:
         kind, retryable = next((kind, again) for classes, kind, again in _KINDS if isinstance(cause, classes))
         message = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
         if isinstance(cause, UnusableError):
-            kind, message = cause.kind, str(cause)
+            kind, message = cause.kind, cause.message
         elif isinstance(cause, aiohttp.ClientConnectorError):
             why = cause.__cause__ if isinstance(cause, aiohttp.ClientSSLError) else cause.os_error.strerror
             message = f"cannot connect to {cause.host}:{cause.port}: {why or cause.os_error}"
@@ -268,11 +258,11 @@ class HttpClient:
             else:
                 kind, message = "broken_off", f"the stream broke off; it brought {stream.so_far} ({message})"
         message = self._redact(message)
-        return ExchangeError(kind, message, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
+        return ExchangeError(message, kind, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
 
-    def _refused(self, response: httpx.Response, body: bytes, started: float, elapsed_ms: float) -> ExchangeError:
+    def _refused(self, response: httpx.Response, reply: Reply) -> ExchangeError:
         """The failure that a status is, with what the response says of how to ask instead."""
-        status, url, hint = response.status_code, str(response.request.url), ""
+        status, url, hint = reply.status, str(response.request.url), ""
         if status == httpx.codes.METHOD_NOT_ALLOWED:
             allowed = response.headers.get("allow", "").strip()[:80]
             hint = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
@@ -283,16 +273,16 @@ class HttpClient:
                 place = MASK
             instead = place.removesuffix(public_url(url).removeprefix(self.base))
             hint = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
-        excerpt = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
+        excerpt = " ".join(self._redact(reply.body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
-            "status",
             f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""),
-            status=status,
+            "status",
+            status,
             retryable=status in RETRYABLE,
             retry_after_s=retry_after_s(response.headers),
-            started=started,
-            elapsed_ms=elapsed_ms,
-            body=body,
+            started=reply.started,
+            elapsed_ms=reply.elapsed_ms,
+            body=reply.body,
         )
 
     async def reaches(self, path: str | None, timeout_s: float) -> bool:
@@ -384,17 +374,11 @@ class _CleanConnector(aiohttp.TCPConnector):
 def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
     """Httpx's transport over a session of aiohttp that keeps no cookies and repeats nothing by itself."""
     options: dict[str, Any] = {"limit": 0, "ssl": _tls_context(tls) if tls else True, "keepalive_timeout": _IDLE_S}
-    through: httpx.Proxy | None = None
-    connector: Callable[[], aiohttp.BaseConnector] = partial(_CleanConnector, **options)
-    if proxy is not None and proxy.is_socks:
-        connector = partial(_socks_connector, proxy.via, options)
-    elif proxy is not None:  # aiohttp makes a header for the proxy of this one
-        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.via.auth)} if proxy.via.auth else {}
-        through = httpx.Proxy(proxy.via.url, headers=login)
+    is_socks = proxy is not None and proxy.is_socks
 
     def session() -> aiohttp.ClientSession:
         made = aiohttp.ClientSession(
-            connector=connector(),
+            connector=_socks_connector(proxy.via, options) if proxy and is_socks else _CleanConnector(**options),
             cookie_jar=aiohttp.DummyCookieJar(),
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
@@ -402,6 +386,10 @@ def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTra
         made._retry_connection = False
         return made
 
+    through = None
+    if proxy is not None and not is_socks:  # aiohttp makes a header for the proxy of this one
+        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.via.auth)} if proxy.via.auth else {}
+        through = httpx.Proxy(proxy.via.url, headers=login)
     return AiohttpTransport(client=session, proxy=through, verify=False)  # the connector's context verifies
 
 
@@ -415,9 +403,9 @@ def _socks_connector(proxy: httpx.Proxy, options: dict[str, Any]) -> aiohttp.Bas
             except ProxyError as error:
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
-    (user, password), url = proxy.auth or (None, None), proxy.url
+    (username, password), url = proxy.auth or (None, None), proxy.url
     place: dict[str, Any] = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
-    connector: aiohttp.BaseConnector = SocksConnector(**place, username=user, password=password, **options)
+    connector: aiohttp.BaseConnector = SocksConnector(**place, username=username, password=password, **options)
     return connector
 
 
@@ -535,7 +523,7 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-# When a request is sent again.
+# When a request is sent again, by tenacity: whether, after how long, and how often.
 
 
 _LONGEST_RETRY_AFTER_S = 30.0
@@ -545,6 +533,13 @@ _IS_WORTH_IT = retry_if_exception(lambda error: isinstance(error, ExchangeError)
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.25)
 
 
+def _wait_s(state: RetryCallState) -> float:
+    """What the server asks for, up to 30 s; else twice as long each time."""
+    failure = state.outcome.exception() if state.outcome is not None else None
+    asked = getattr(failure, "retry_after_s", None)
+    return _BACKOFF(state) if asked is None else min(asked, _LONGEST_RETRY_AFTER_S)
+
+
 @dataclass(slots=True)
 class Attempts:
     """What one request took.
@@ -552,14 +547,19 @@ class Attempts:
     Attributes:
         failed: Attempts that failed, without those that the server had no room for.
         refused_since: When the server first had no room for the present attempt; None while it has.
-        waited_s: Back-off between attempts.
         began: When the first attempt was sent, or was meant to be; None where no attempt was.
+        retries: What tenacity knows of the attempts; None where the first one succeeded.
     """
 
     failed: int = 0
     refused_since: float | None = None
-    waited_s: float = 0.0
     began: float | None = None
+    retries: RetryCallState | None = None
+
+    @property
+    def waited_s(self) -> float:
+        """Back-off between attempts."""
+        return self.retries.idle_for if self.retries is not None else 0.0
 
 
 class AdaptiveLimit:
@@ -619,8 +619,7 @@ class Retrying:
         sleep: Callable[[float], Awaitable[None]],
         clock: Callable[[], float],
     ) -> None:
-        self._limit = AdaptiveLimit(concurrency)
-        self._patience_s = patience_s
+        self._limit, self._patience_s = AdaptiveLimit(concurrency), patience_s
         self._reach, self._sleep, self._clock = reach, sleep, clock
         self._is_known = False
         self._away_since: float | None = None
@@ -647,25 +646,16 @@ class Retrying:
         self, failure: ExchangeError, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int
     ) -> Reply:
         """Repeat by tenacity, of which the attempt that failed is the first."""
-        failures = [failure]
-
-        async def attempt() -> Reply:
-            if failures:
-                raise failures.pop()
-            return await self._attempt(send, attempts)
-
-        retrying = AsyncRetrying(
-            retry=_IS_WORTH_IT,
-            stop=partial(self._is_enough, attempts, max_attempts),
-            wait=_wait_s,
-            sleep=self._sleep,
-            reraise=True,
-        )
-        try:
-            reply: Reply = await retrying(attempt)
-        finally:
-            attempts.waited_s += retrying.statistics["idle_for"]
-        return reply
+        stop = partial(self._is_enough, attempts, max_attempts)
+        async for attempt in AsyncRetrying(
+            retry=_IS_WORTH_IT, stop=stop, wait=_wait_s, sleep=self._sleep, reraise=True
+        ):
+            attempts.retries = attempt.retry_state
+            with attempt:
+                if attempt.retry_state.attempt_number == 1:
+                    raise failure
+                return await self._attempt(send, attempts)
+        raise failure
 
     async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
         try:
@@ -683,10 +673,10 @@ class Retrying:
 
     async def _is_away(self, failure: ExchangeError) -> bool:
         """Whether the server took nothing for the moment."""
-        is_busy = self._patience_s > 0 and failure.error.status in BUSY
-        is_cut_off = self._is_known and failure.error.kind == "connect" and failure.retryable
+        is_busy = self._patience_s > 0 and failure.status in BUSY
+        is_cut_off = self._is_known and failure.kind == "connect" and failure.retryable
         if not is_busy and not (is_cut_off and not await self._reach()):
-            self._is_known = self._is_known or failure.error.kind != "connect"
+            self._is_known = self._is_known or failure.kind != "connect"
             self._away_since = self.unavailable = None
             return False
         now = self._clock()
@@ -694,20 +684,13 @@ class Retrying:
         self._limit.shrink(failure.started, now)
         self._away_since = now if self._away_since is None else self._away_since
         if now - self._away_since >= self._patience_s:
-            self.unavailable = failure.error.message
+            self.unavailable = failure.message
         return True
 
     def _is_enough(self, attempts: Attempts, max_attempts: int, _: RetryCallState) -> bool:
         since = attempts.refused_since
         out_of_patience = since is not None and self._clock() - since >= self._patience_s
         return self.unavailable is not None or out_of_patience or attempts.failed >= max_attempts
-
-
-def _wait_s(state: RetryCallState) -> float:
-    """What the server asks for, up to 30 s; else twice as long each time."""
-    failure = state.outcome.exception() if state.outcome is not None else None
-    asked = getattr(failure, "retry_after_s", None)
-    return _BACKOFF(state) if asked is None else min(asked, _LONGEST_RETRY_AFTER_S)
 
 
 class Pacer:

@@ -6,6 +6,7 @@ a note where a part of an answer is lost by it.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from html import unescape
 from itertools import islice
@@ -20,7 +21,7 @@ from jmespath.visitor import TreeInterpreter
 from evals.client.citations import MarkerReader
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError
-from evals.schemas.response import PART, Citation, ErrorKind, RetrievedChunk, TokenUsage
+from evals.schemas.response import PART, Citation, ErrorKind, ResponseError, RetrievedChunk, TokenUsage
 from evals.secrets import masked
 from evals.text.decoding import parse_json
 from evals.text.markup import without_thoughts
@@ -28,19 +29,29 @@ from evals.text.markup import without_thoughts
 # Expressions.
 
 
+@dataclass(eq=False)
 class UnusableError(Exception):
-    """What came is no answer that can be read.
+    """No answer that can be read.
 
     Attributes:
-        kind: As it is recorded.
-        request: Of the two requests of a question the one whose body it is.
+        message: What happened, for a reader.
+        kind: The same as it is recorded.
+        status: Of the response, where there is one.
+        request: Of the two requests of a question the one that failed.
     """
 
+    message: str
+    kind: ErrorKind = "malformed"
+    status: int | None = None
     request: Literal["ask", "retrieve"] = "ask"
 
-    def __init__(self, message: str, kind: ErrorKind = "malformed") -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def error(self) -> ResponseError:
+        """What happened, as it is recorded."""
+        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
 
 
 class MappingError(UnusableError):

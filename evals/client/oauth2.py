@@ -122,7 +122,7 @@ class OAuth2(httpx.Auth):
             reply = await self.http.send("POST", self._path, data=form, headers=headers)
             self._token, life_s = token_of(reply.body)
         except ValueError as error:
-            raise ExchangeError("malformed", f"{self._origin}: {error}") from None
+            raise ExchangeError(f"{self._origin}: {error}") from None
         except ExchangeError as failure:
             is_redirect = failure.status is not None and 300 <= failure.status < 400
             why = f"HTTP {failure.status}, and no secret follows a redirect" if is_redirect else failure.message

@@ -338,13 +338,16 @@ class Redactor(Masker):
         sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
         found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
         self._lasting, self._tokens = frozenset(found), list[str]()
-        self.has_secrets = bool(found)
         super().__init__(found)
 
     def learn(self, token: str) -> None:
         """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
         self._tokens = [*self._tokens[-7:], token]
         super().__init__({*self._lasting, *self._tokens})
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every secret masked."""
+        return value if self._pattern is None else super().value(value)
 
     def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""
