@@ -546,13 +546,11 @@ class Attempts:
 
     Attributes:
         failed: Attempts that failed, without those that the server had no room for.
-        refused_since: When the server first had no room for the present attempt; None while it has.
         began: When the first attempt was sent, or was meant to be; None where no attempt was.
         retries: What tenacity knows of the attempts; None where the first one succeeded.
     """
 
     failed: int = 0
-    refused_since: float | None = None
     began: float | None = None
     retries: RetryCallState | None = None
 
@@ -592,39 +590,34 @@ class AdaptiveLimit:
             self._allowed, self._changed, self._answers = max(1, self._allowed // 2), now, 0
 
 
+@dataclass(slots=True, eq=False)
 class Retrying:
     """Sends requests to one server, again where that may help.
 
     A server that is busy (429, 503) or cannot be reached took nothing: while there is patience, that is no failed
     attempt. One that was never there is not waited for.
 
-    Args:
-        concurrency: Requests in flight at most.
+    Attributes:
+        limit: Bounds the requests in flight.
         patience_s: How long a request waits for a server that has no room for it; 0 counts each refusal as an attempt.
         reach: Tells whether the server can be reached now.
         sleep: How to wait.
         clock: Monotonic seconds.
-
-    Attributes:
         refused: How many requests the server refused for being too many.
         unavailable: What the server said last when patience with it ended; None while it is there, or may come back.
+        is_known: Whether it ever answered.
+        away_since: Since when it took nothing; None where it took the last request.
     """
 
-    def __init__(
-        self,
-        concurrency: int,
-        patience_s: float,
-        *,
-        reach: Callable[[], Awaitable[bool]],
-        sleep: Callable[[float], Awaitable[None]],
-        clock: Callable[[], float],
-    ) -> None:
-        self._limit, self._patience_s = AdaptiveLimit(concurrency), patience_s
-        self._reach, self._sleep, self._clock = reach, sleep, clock
-        self._is_known = False
-        self._away_since: float | None = None
-        self.refused = 0
-        self.unavailable: str | None = None
+    limit: AdaptiveLimit
+    patience_s: float
+    reach: Callable[[], Awaitable[bool]]
+    sleep: Callable[[float], Awaitable[None]]
+    clock: Callable[[], float]
+    refused: int = 0
+    unavailable: str | None = None
+    is_known: bool = False
+    away_since: float | None = None
 
     async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int) -> Reply:
         """Send until it succeeds, fails for good, or attempts or patience are used up.
@@ -632,14 +625,14 @@ class Retrying:
         Raises:
             ExchangeError: Of the last attempt.
         """
-        await self._limit.free.acquire()
+        await self.limit.free.acquire()
         reply: Reply | None = None
         try:
             reply = await self._attempt(send, attempts)
         except ExchangeError as failure:  # most requests succeed at once, and tenacity takes a tenth of their CPU
             reply = await self._again(failure, send, attempts, max_attempts)
         finally:
-            self._limit.release(answered=reply is not None)
+            self.limit.release(answered=reply is not None)
         return reply
 
     async def _again(
@@ -647,9 +640,8 @@ class Retrying:
     ) -> Reply:
         """Repeat by tenacity, of which the attempt that failed is the first."""
         stop = partial(self._is_enough, attempts, max_attempts)
-        async for attempt in AsyncRetrying(
-            retry=_IS_WORTH_IT, stop=stop, wait=_wait_s, sleep=self._sleep, reraise=True
-        ):
+        retrying = AsyncRetrying(retry=_IS_WORTH_IT, stop=stop, wait=_wait_s, sleep=self.sleep, reraise=True)
+        async for attempt in retrying:
             attempts.retries = attempt.retry_state
             with attempt:
                 if attempt.retry_state.attempt_number == 1:
@@ -662,35 +654,32 @@ class Retrying:
             reply = await send()
         except ExchangeError as failure:
             attempts.began = failure.started if attempts.began is None else attempts.began
-            if await self._is_away(failure):
-                attempts.refused_since = self._clock() if attempts.refused_since is None else attempts.refused_since
-            else:
-                attempts.failed, attempts.refused_since = attempts.failed + 1, None
+            attempts.failed += not await self._is_away(failure)
             raise
         attempts.began = reply.started if attempts.began is None else attempts.began
-        self._is_known, self._away_since, self.unavailable = True, None, None
+        self.is_known, self.away_since, self.unavailable = True, None, None
         return reply
 
     async def _is_away(self, failure: ExchangeError) -> bool:
         """Whether the server took nothing for the moment."""
-        is_busy = self._patience_s > 0 and failure.status in BUSY
-        is_cut_off = self._is_known and failure.kind == "connect" and failure.retryable
-        if not is_busy and not (is_cut_off and not await self._reach()):
-            self._is_known = self._is_known or failure.kind != "connect"
-            self._away_since = self.unavailable = None
+        is_busy = self.patience_s > 0 and failure.status in BUSY
+        is_cut_off = self.is_known and failure.kind == "connect" and failure.retryable
+        if not is_busy and not (is_cut_off and not await self.reach()):
+            self.is_known = self.is_known or failure.kind != "connect"
+            self.away_since = self.unavailable = None
             return False
-        now = self._clock()
+        now = self.clock()
         self.refused += is_busy
-        self._limit.shrink(failure.started, now)
-        self._away_since = now if self._away_since is None else self._away_since
-        if now - self._away_since >= self._patience_s:
+        self.limit.shrink(failure.started, now)
+        self.away_since = now if self.away_since is None else self.away_since
+        if now - self.away_since >= self.patience_s:
             self.unavailable = failure.message
         return True
 
-    def _is_enough(self, attempts: Attempts, max_attempts: int, _: RetryCallState) -> bool:
-        since = attempts.refused_since
-        out_of_patience = since is not None and self._clock() - since >= self._patience_s
-        return self.unavailable is not None or out_of_patience or attempts.failed >= max_attempts
+    def _is_enough(self, attempts: Attempts, max_attempts: int, state: RetryCallState) -> bool:
+        was_refused = state.attempt_number > attempts.failed
+        is_patient = not was_refused or (state.seconds_since_start or 0.0) < self.patience_s
+        return self.unavailable is not None or not is_patient or attempts.failed >= max_attempts
 
 
 class Pacer:

@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled
+from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
-from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, masked, secrets_in_url
+from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, secrets_in_url
 from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, read_yaml
 
 DEFAULT_PROFILE = "rag-server"
@@ -198,10 +198,16 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
     for key, text in texts.items():
         if before_environment and VARIABLE.search(text):
             continue
-        if _EXPRESSIONS.fullmatch(key):
-            _check_expression(key, text)
-        elif _PATTERNS.fullmatch(key):
-            _check_pattern(key, text)
+        try:
+            tree = compiled(text) if _EXPRESSIONS.fullmatch(key) else None
+            if _PATTERNS.fullmatch(key):
+                re.compile(text)
+        except re.error as error:
+            raise SpecError(key, f"server.{key}: {invalid('pattern', text, error.msg).message}") from error
+        except ConfigError as error:
+            raise SpecError(key, f"server.{key}: {error.message}") from error
+        if tree is not None:
+            _check_keys(key, tree)
     _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
 
 
@@ -227,12 +233,8 @@ def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
         raise SpecError("ask", "server.ask: no part of the request holds the question", _TEMPLATES)
 
 
-def _check_expression(key: str, expression: str) -> None:
-    """See that an expression can be read, and that each key which it gives to its items is known."""
-    try:
-        tree = compiled(expression)
-    except ConfigError as error:
-        raise SpecError(key, f"server.{key}: {error.message}", error.hint) from error
+def _check_keys(key: str, tree: Mapping[str, Any]) -> None:
+    """See that each key which an expression gives to its items is known."""
     within, _, part = key.rpartition(".")
     known = _ITEMS.get(part, ()) if within in {"map", "retrieve.map"} else ()
     for name in _last_keys(tree) if known else ():
@@ -251,15 +253,6 @@ def _last_keys(node: Mapping[str, Any]) -> list[str]:
         return []
     last = node["children"] if node["type"] == "or_expression" else node["children"][:2][-1:]  # a filter has a third
     return [key for child in last if isinstance(child, Mapping) for key in _last_keys(child)]
-
-
-def _check_pattern(key: str, pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        if masked(pattern) != pattern:  # what the library says may hold a part of it
-            raise SpecError(key, f"server.{key}: not a valid pattern: it holds a value of the environment") from None
-        raise SpecError(key, f"server.{key}: not a valid pattern: {pattern!r} ({error.msg})") from error
 
 
 def measurable(spec: ServerSpec) -> list[str]:

@@ -15,6 +15,7 @@ from evals.client.conversation import Conversation, render_path, rendered
 from evals.client.http import (
     BUSY,
     REFUSED,
+    AdaptiveLimit,
     Attempts,
     ExchangeError,
     HttpClient,
@@ -164,7 +165,7 @@ class RAGClient:
         self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
         health = self.spec.health.path if self.spec.health else None
         self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
-        self._retrying = Retrying(concurrency, self.spec.patience_s, reach=self._reach, sleep=sleep, clock=clock)
+        self._retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
@@ -266,7 +267,7 @@ class RAGClient:
             ExchangeError: There is none to be had; its `error` says why (`malformed` where it is not JSON).
         """
         send = partial(self.http.send, "GET", path, timeout_s=START_TIMEOUT_S)
-        retrying = Retrying(1, 0.0, reach=self._reach, sleep=self._sleep, clock=self._clock)
+        retrying = Retrying(AdaptiveLimit(1), 0.0, self._reach, self._sleep, self._clock)
         reply = await retrying.send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
