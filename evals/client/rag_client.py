@@ -1,6 +1,7 @@
 """`RAGClient`: the only code that talks to the server under evaluation."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -91,7 +92,7 @@ class _Exchange:
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
         retrieved = next((part.reply for part in self.parts if part is not self.asking), None)
-        times = {
+        times: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
             "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
@@ -161,11 +162,11 @@ class RAGClient:
         self.run_id: str | None = None
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
-        self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
         self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
         health = self.spec.health.path if self.spec.health else None
         self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
         self._retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
+        self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
@@ -372,8 +373,9 @@ class RAGClient:
         if job is None and not is_done:
             message = f"the body has no id of a job at `{then.id}` (ask.then.id)"
             raise ExchangeError(f"{message}: {self.redact.body(started.body)[:_SHOWN]}", status=started.status)
-        path, pause_s = render_path(then.path, {"id": job}), min(_FIRST_LOOK_S, then.every_s)
-        away_since: float | None = None
+        look = partial(self.http.send, "GET", render_path(then.path, {"id": job}), cookies=cookies)
+        looking = Retrying(AdaptiveLimit(1), self.spec.patience_s, self._reach, self._sleep, self._clock, is_known=True)
+        pause_s = min(_FIRST_LOOK_S, then.every_s)
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
                 while not is_done:
@@ -381,14 +383,7 @@ class RAGClient:
                         raise ExchangeError(f"the job failed: {str(failed)[:200]}", "not_ok", reply.status)
                     await self._sleep(pause_s)
                     pause_s = min(1.5 * pause_s, then.every_s)
-                    try:
-                        reply, away_since = await self.http.send("GET", path, cookies=cookies), None
-                    except ExchangeError as failure:
-                        away_since = self._clock() if away_since is None else away_since
-                        has_patience = self._clock() - away_since < self.spec.patience_s
-                        if not failure.retryable or (failure.kind == "connect" and not has_patience):
-                            raise
-                        continue
+                    reply = await looking.send(look, Attempts(), sys.maxsize)  # the job is not started again
                     status = self._body_of(part, reply, is_checked=False)
                     is_done = find_or_none(then.until, status)
         except TimeoutError:

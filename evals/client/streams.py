@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Iterator
+from io import IncrementalNewlineDecoder
 from itertools import pairwise
 from typing import Any
 
@@ -24,9 +25,6 @@ CUMULATIVE = (
 UNREAD_ERROR = (
     "a piece of the stream looks like an error, which server.stream.error does not find: the answer may have broken off"
 )
-
-_ENDS = re.compile(r"\r\n|\n|\r")
-"""The line ends of an event stream (WHATWG HTML, 9.2.5); `str.splitlines` knows more, which are text there."""
 
 _LINE_OF_AI_SDK = re.compile(r"\s*([0-9a-zA-Z])\s*:(.*)", re.DOTALL)
 
@@ -58,11 +56,11 @@ class EventReader:
 
     def __init__(self, form: StreamFormat) -> None:
         self._form = form
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        # Lines end in CR, LF or both (WHATWG HTML, 9.2.5); `str.splitlines` knows more ends, which are text there.
+        self._decoder = decoder if form == "text" else IncrementalNewlineDecoder(decoder, translate=True)
         self._begun: list[str] = []
         """The parts of a line that is not ended: it is not copied each time."""
-        self._after_return = False
-        """Whether the last character was a CR, of which a LF may be the second half."""
         self._name, self._data = "", list[str]()
         self.cut = False
 
@@ -76,11 +74,7 @@ class EventReader:
         if self._form == "text":
             yield from [("message", text)] if text else ()
             return
-        if self._after_return and text:
-            text = text.removeprefix("\n")
-            self._after_return = False
-        self._after_return = self._after_return or text.endswith("\r")
-        *lines, rest = _ENDS.split(text)
+        *lines, rest = text.split("\n")
         for line in lines:
             whole, self._begun = "".join([*self._begun, line]), []
             yield from self._line(whole)
