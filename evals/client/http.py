@@ -554,11 +554,6 @@ class Attempts:
     began: float | None = None
     retries: RetryCallState | None = None
 
-    @property
-    def waited_s(self) -> float:
-        """Back-off between attempts."""
-        return self.retries.idle_for if self.retries is not None else 0.0
-
 
 class AdaptiveLimit:
     """Bounds the requests in flight: half as many after a refusal, one more after each round of answers.

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
-from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, secrets_in_url
+from evals.secrets import Masker, in_clear, looks_secret, secrets_in_url
 from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, read_yaml
 
 DEFAULT_PROFILE = "rag-server"
@@ -321,26 +321,22 @@ class Redactor(Masker):
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         elsewhere = spec.retrieve.url if spec.retrieve is not None else None
         found = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
-        for headers in (spec.headers, *(request.headers for request in _requests(spec))):
-            for name, value in headers.items():
-                if is_credential(name) or looks_random(value):
-                    found.update((value, value.rpartition(" ")[2]))
         if spec.login is not None:
-            found.update((spec.login.oauth2.client_secret, spec.login.oauth2.basic))
-        # The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none.
-        sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
-        found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
-        self._lasting, self._tokens = frozenset(found), list[str]()
+            found |= {spec.login.oauth2.client_secret, spec.login.oauth2.basic}
+        sent = {"headers", "query", "body", "form"}
+        keys = spec.model_dump(include={"headers": True, "ask": sent, "retrieve": sent})
+        for path, value in in_clear(keys).items():
+            if "headers" in path.split("."):
+                found |= {value, value.rpartition(" ")[2]}
+            elif looks_secret(str(value)):  # a word such as `sort_key: title` is none
+                found.add(str(value))
+        self._lasting, self._tokens, self.has_secrets = frozenset(found), list[str](), bool(found)
         super().__init__(found)
 
     def learn(self, token: str) -> None:
         """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
         self._tokens = [*self._tokens[-7:], token]
         super().__init__({*self._lasting, *self._tokens})
-
-    def value(self, value: Any) -> Any:
-        """A JSON value with every secret masked."""
-        return value if self._pattern is None else super().value(value)
 
     def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""

@@ -96,7 +96,7 @@ class _Exchange:
             "latency_ms": latency,
             "total_ms": total,
             "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
-            "waited_ms": sum(part.attempts.waited_s for part in self.parts) * 1000,
+            "waited_ms": 1000 * sum(part.attempts.retries.idle_for for part in self.parts if part.attempts.retries),
             "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
         }
         if stream is not None:
@@ -150,6 +150,7 @@ class RAGClient:
         check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
         self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
+        self._has_secrets = self.redact.has_secrets  # most answers need not be searched for any
         common: dict[str, Any] = self.spec.model_dump(include={"timeout_s", "max_body_bytes"})
         common |= {"tls": self.spec.tls, "redact": self.redact.text, "transport": transport, "clock": clock}
         client: Callable[..., HttpClient] = partial(HttpClient, **common)
@@ -291,9 +292,11 @@ class RAGClient:
         Never raises for what the server does: a failure is in the response's `error`.
         """
         if isinstance(question, str):
-            return await self.converse([question])
+            return await self._ask(question, Conversation(self.spec), is_first=True)
         trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
-        return await self.converse(question.turns or [question.question], trace)
+        if question.turns:
+            return await self.converse(question.turns, trace)
+        return await self._ask(question.question, Conversation(self.spec), is_first=True, trace=trace)
 
     async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -308,10 +311,8 @@ class RAGClient:
         conversation, before = Conversation(self.spec), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
             response = await self._ask(message, conversation, is_first=number == 1, trace=trace)
-            if len(turns) == 1:
-                return response
             error = response.error or (conversation.problem() if number < len(turns) else None)
-            if error is not None:
+            if error is not None and len(turns) > 1:
                 error = error.model_copy(update={"message": f"turn {number} of {len(turns)}: {error.message}"})
             if number == len(turns):
                 return response.model_copy(update={"error": error, "turns": before})
@@ -415,7 +416,8 @@ class RAGClient:
                 exchange.current = part
                 bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply)
             exchange.current = asking
-            conversation.take(bodies["ask"])
+            if self.spec.session is not None:
+                conversation.take(bodies["ask"])
             streamed = asking.stream.streamed() if asking.stream is not None else None
             if streamed is not None and streamed.text is not None:
                 streamed = streamed._replace(text=self.redact.text(streamed.text))
@@ -433,7 +435,8 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = self.redact.value(_parsed(part.spec, reply.body, reply.stream))
+            body = _parsed(part.spec, reply.body, reply.stream)
+            body = self.redact.value(body) if self._has_secrets else body
         except TooManyValuesError as error:
             raise UnusableError(str(error), "too_large", reply.status) from error
         except ValueError as error:
@@ -484,7 +487,8 @@ class RAGClient:
         for part in exchange.parts:
             received = part.reply or (failure if part is exchange.current else None)
             if received is not None and (part.reply or received.body):
-                text = self.redact.body(received.body)
+                text = received.body.decode("utf-8", "replace")
+                text = self.redact.text(text) if self._has_secrets else text
                 recorded["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
                 recorded["raw_cut"] |= len(text) > MAX_RAW_CHARS
         return recorded
