@@ -78,7 +78,6 @@ class Reply:
 
     Attributes:
         started: When the request was sent, by the clock of the client.
-        stream: What took the body as it came, of an answer in pieces.
     """
 
     status: int
@@ -86,7 +85,6 @@ class Reply:
     body: bytes
     elapsed_ms: float
     started: float
-    stream: Collector | None = None
 
 
 # One exchange.
@@ -185,7 +183,7 @@ class HttpClient:
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
         started: float = request.extensions["started"]
-        reply = Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
+        reply = Reply(response.status_code, response.headers, body, (ended - started) * 1000, started)
         if not response.is_success:
             raise self._refused(response, reply)
         if cookies is not None and "set-cookie" in response.headers:

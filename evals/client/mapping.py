@@ -94,7 +94,7 @@ class Functions(functions.Functions):
         r"""The parts of a text between the matches of a pattern, without empty ones: `split(context, '\n\n')`."""
         if text is None:
             return None
-        ends = [0, *(end for found in _pattern(separator).finditer(text) for end in found.span()), len(text)]
+        ends = [0, *(end for match in _pattern(separator).finditer(text) for end in match.span()), len(text)]
         parts = (text[start:end].strip() for start, end in zip(ends[::2], ends[1::2], strict=True))
         return [part for part in parts if part]
 
@@ -106,10 +106,10 @@ class Functions(functions.Functions):
         """
         if text is None:
             return None
-        found = list(_pattern(pattern).finditer(text))
-        if found and found[0].groupdict():
-            return [{name: value and unescape(value) for name, value in each.groupdict().items()} for each in found]
-        return [unescape(each[min(1, len(each.groups()))] or "") for each in found]
+        matches = list(_pattern(pattern).finditer(text))
+        if matches and matches[0].groupdict():
+            return [{name: text and unescape(text) for name, text in match.groupdict().items()} for match in matches]
+        return [unescape(match[min(1, len(match.groups()))] or "") for match in matches]
 
     @functions.signature({"types": []}, _LIST, _PATTERN)
     def _func_lookup(self, keys: Any, objects: Sequence[Any] | None, name: str) -> list[Any] | None:
@@ -120,8 +120,8 @@ class Functions(functions.Functions):
         """
         if keys is None or objects is None:
             return None
-        named = [each for each in objects if isinstance(each, Mapping) and each.get(name) is not None]
-        known = {str(each[name]): each for each in reversed(named)}
+        named = [item for item in objects if isinstance(item, Mapping) and item.get(name) is not None]
+        known = {str(item[name]): item for item in reversed(named)}
         return [known.get(str(key), {name: key}) for key in (keys if isinstance(keys, list) else [keys])]
 
     @functions.signature(_LIST)
@@ -215,8 +215,8 @@ def error_in(body: Any) -> str | None:
     given = body if isinstance(body, Mapping) else {}
     errors, error = given.get("errors"), given.get("error") if "jsonrpc" in given else None
     first = errors[0] if isinstance(errors, list) and errors else error
-    said = first.get("message") if isinstance(first, Mapping) else None
-    return str(said or first) if first is not None else None
+    message = first.get("message") if isinstance(first, Mapping) else None
+    return str(message or first) if first is not None else None
 
 
 # Single values of a body, and what they are called in a message.

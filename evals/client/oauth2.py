@@ -138,8 +138,8 @@ def _split(url: str) -> tuple[str, str]:
     try:
         parts = urlsplit(check_url(url))
     except ConfigError as error:
-        said = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
-        raise ConfigError(f"server.login.oauth2.token_url: {said}", "give one such as https://HOST/token") from None
+        problem = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
+        raise ConfigError(f"server.login.oauth2.token_url: {problem}", "give one such as https://HOST/token") from None
     if "@" in parts.netloc:
         hint = "give the login as client_id and client_secret"
         raise ConfigError("server.login.oauth2.token_url holds a login", hint)

@@ -100,8 +100,8 @@ def _layer(name: str) -> _Layer:
     if name.endswith(_FILE_NAMES):
         keys = read_yaml(Path(name), "profile")
         if "server" in keys:
-            said = f"{name} is a configuration, and no profile: it has the key server"
-            raise ConfigError(said, f"use --config {name}")
+            message = f"{name} is a configuration, and no profile: it has the key server"
+            raise ConfigError(message, f"use --config {name}")
         return _Layer(keys, Path(name))
     if name not in list_profiles():
         raise UnknownNameError("profile", name, list_profiles())
@@ -224,8 +224,8 @@ def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
     """See that the question is sent, and that no name of a template is sent as it stands."""
     given = spec.ask.give.keys() | (spec.retrieve.give.keys() if spec.retrieve is not None else set())
     for key, template in templates.items():
-        if found := _ONE_BRACE.search(template):
-            raise SpecError(key, f"server.{key}: {found[0]} would be sent as it stands", _TEMPLATES)
+        if single := _ONE_BRACE.search(template):
+            raise SpecError(key, f"server.{key}: {single[0]} would be sent as it stands", _TEMPLATES)
         whole, known = TEMPLATE.fullmatch(template), GIVEN_NAMES | given
         if whole is not None and whole[1] not in known:
             raise SpecError(key, f"server.{key}: {template} stands for nothing", f"known: {', '.join(sorted(known))}")
@@ -320,18 +320,18 @@ class Redactor(Masker):
 
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         elsewhere = spec.retrieve.url if spec.retrieve is not None else None
-        found = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
+        hidden = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
         if spec.login is not None:
-            found |= {spec.login.oauth2.client_secret, spec.login.oauth2.basic}
+            hidden |= {spec.login.oauth2.client_secret, spec.login.oauth2.basic}
         sent = {"headers", "query", "body", "form"}
         keys = spec.model_dump(include={"headers": True, "ask": sent, "retrieve": sent})
         for path, value in in_clear(keys).items():
             if "headers" in path.split("."):
-                found |= {value, value.rpartition(" ")[2]}
+                hidden |= {value, value.rpartition(" ")[2]}
             elif looks_secret(str(value)):  # a word such as `sort_key: title` is none
-                found.add(str(value))
-        self._lasting, self._tokens, self.has_secrets = frozenset(found), list[str](), bool(found)
-        super().__init__(found)
+                hidden.add(str(value))
+        self._lasting, self._tokens, self.has_secrets = frozenset(hidden), list[str](), bool(hidden)
+        super().__init__(hidden)
 
     def learn(self, token: str) -> None:
         """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""

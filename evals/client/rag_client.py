@@ -435,7 +435,7 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = _parsed(part.spec, reply.body, reply.stream)
+            body = _parsed(part.spec, reply.body, part.stream)
             body = self.redact.value(body) if self._has_secrets else body
         except TooManyValuesError as error:
             raise UnusableError(str(error), "too_large", reply.status) from error
@@ -448,8 +448,8 @@ class RAGClient:
         if is_checked and condition is not None:
             problem = None if find(condition, body) else f"`{condition}` does not hold"
         elif is_checked and isinstance(body, dict) and not body.keys().isdisjoint(("errors", "error")):
-            said = error_in(body)
-            problem = said and f"the body says {said[:_SHOWN]!r} (with `ok_when` it would be read all the same)"
+            problem = error_in(body)
+            problem = problem and f"the body says {problem[:_SHOWN]!r} (with `ok_when` it would be read all the same)"
         if problem is not None:
             message = f"{problem}: {self.redact.body(reply.body)[:200]}"
             raise UnusableError(message, "not_ok", reply.status)
@@ -467,7 +467,7 @@ class RAGClient:
         """The response of a question without an answer, whose message names the request that does not ask."""
         part = exchange.current
         if failure.request == "retrieve":  # a body that only the reader of both knows to be the wrong one
-            part = next(each for each in exchange.parts if each is not exchange.asking)
+            part = next(retrieving for retrieving in exchange.parts if retrieving is not exchange.asking)
         message, reply = failure.message, part.reply
         status = reply.status if failure.status is None and reply is not None else failure.status
         if isinstance(failure, MappingError) and reply is not None:
