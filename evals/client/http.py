@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -372,7 +371,7 @@ class _CleanConnector(aiohttp.TCPConnector):
 def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
     """Httpx's transport over a session of aiohttp that keeps no cookies and repeats nothing by itself."""
     options: dict[str, Any] = {"limit": 0, "ssl": _tls_context(tls) if tls else True, "keepalive_timeout": _IDLE_S}
-    is_socks = proxy is not None and proxy.is_socks
+    is_socks = proxy is not None and proxy.via.url.scheme.startswith("socks")
 
     def session() -> aiohttp.ClientSession:
         made = aiohttp.ClientSession(
@@ -475,16 +474,15 @@ def _checked(headers: Mapping[str, str]) -> dict[str, str]:
     return stripped
 
 
+_THIS_MACHINE = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}|::1")
+"""The names and addresses of the loopback."""
+
+
 class Proxy(NamedTuple):
     """A proxy over HTTP or SOCKS 5, and the variable of the environment that names it."""
 
     via: httpx.Proxy
     named_by: str
-
-    @property
-    def is_socks(self) -> bool:
-        """Whether it speaks SOCKS."""
-        return self.via.url.scheme.startswith("socks")
 
     def __str__(self) -> str:
         return f"the proxy {self.via.url} of {self.named_by}"
@@ -499,7 +497,7 @@ def proxy_for(url: str) -> Proxy | None:
     parts, proxies = urlsplit(url), getproxies()
     host = parts.hostname or ""
     scheme = next((name for name in (parts.scheme, "all") if proxies.get(name)), None)
-    if scheme is None or _is_this_machine(host) or proxy_bypass(host):
+    if scheme is None or _THIS_MACHINE.fullmatch(host) or proxy_bypass(host):
         return None
     variable, address = f"{scheme.upper()}_PROXY", proxies[scheme]
     hint = f"or leave it out for this server: NO_PROXY={host}"
@@ -508,17 +506,10 @@ def proxy_for(url: str) -> Proxy | None:
     except (httpx.InvalidURL, ValueError):
         message = f"{variable} names what is no address, or a proxy of a kind that is not supported"
         raise ConfigError(message, f"name one as http://HOST:PORT or socks5://HOST:PORT, {hint}") from None
-    if proxy.is_socks and find_spec("aiohttp_socks") is None:
+    if proxy.via.url.scheme.startswith("socks") and find_spec("aiohttp_socks") is None:
         message = f"{variable} names {proxy.via.url}, a proxy over SOCKS, which is not installed"
         raise ConfigError(message, f"pip install 'rag-evals[socks]', {hint}")
     return proxy
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 # When a request is sent again, by tenacity: whether, after how long, and how often.
@@ -640,7 +631,7 @@ class Retrying:
                 if attempt.retry_state.attempt_number == 1:
                     raise failure
                 return await self._attempt(send, attempts)
-        raise failure
+        raise failure  # tenacity has raised the last one before
 
     async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
         try:

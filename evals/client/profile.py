@@ -124,16 +124,16 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     whole = merge(load_profile(name), overrides)
     try:
         spec = ServerSpec.model_validate({**whole, "profile": name})
+        check_spec(spec, before_environment=True)
     except ValidationError as error:
         problem = first_problem(error, ServerSpec)
-        message = f"server: {problem}{_place(problem.key, name, overrides)}"
-        raise SpecError(problem.key, message, problem.hint or "see docs/profiles.md for the keys") from error
-    try:
-        check_spec(spec, before_environment=True)
+        wrong = SpecError(problem.key, f"server: {problem}", problem.hint or "see docs/profiles.md for the keys")
     except SpecError as error:
-        key = error.key.removeprefix("server.")
-        raise SpecError(key, f"{error.message}{_place(key, name, overrides)}", error.hint) from error
-    return spec
+        wrong = error
+    else:
+        return spec
+    key = wrong.key.partition(".")[2]
+    raise SpecError(key, f"{wrong.message}{_place(key, name, overrides)}", wrong.hint) from wrong
 
 
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
