@@ -249,7 +249,7 @@ def shape_of(body: Any) -> str:
 
 
 def _keys(value: Mapping[str, Any], inside: Callable[[Any], str] = lambda _: "") -> str:
-    """The first keys of an object, each with what is told of its value."""
+    """The first keys of an object, each with what `inside` adds for its value."""
     first = [f"{key[:_LONGEST_KEY]}{inside(item)}" for key, item in islice(value.items(), _MOST_KEYS)]
     return ", ".join([*first, *["…"] * (len(value) > _MOST_KEYS)])
 
