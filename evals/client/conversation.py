@@ -49,9 +49,9 @@ class Conversation:
         Raises:
             MappingError: The expression cannot be evaluated over it.
         """
-        found = find(self._session.id, body) if self._session is not None else None
-        if isinstance(found, str | int | float) and not isinstance(found, bool) and found != "":
-            self._session_id, self._has_session = found, True
+        given = find(self._session.id, body) if self._session is not None else None
+        if isinstance(given, str | int | float) and not isinstance(given, bool) and given != "":
+            self._session_id, self._has_session = given, True
 
     def problem(self) -> ResponseError | None:
         """Why the next turn cannot be asked: the server gave no id by which it would recognise it; else None."""

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from ipaddress import ip_address
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -30,7 +29,7 @@ from evals.client.mapping import UnusableError
 from evals.client.spec import TlsSpec
 from evals.client.streams import Collector
 from evals.errors import ConfigError
-from evals.schemas.response import ErrorKind, ResponseError
+from evals.schemas.response import ErrorKind
 from evals.secrets import MASK, masked, public_url
 
 REFUSED = frozenset({401, 403})
@@ -45,6 +44,8 @@ _CONNECT_TIMEOUT_S = 10.0
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
 
+_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
+
 _LONGEST_HEADER = 65_536
 
 _DRAIN_S = 0.25
@@ -52,14 +53,10 @@ _DRAIN_S = 0.25
 
 
 @dataclass(eq=False)
-class ExchangeError(Exception):
+class ExchangeError(UnusableError):
     """A request without an answer.
 
     Attributes:
-        kind: What happened, as it is recorded.
-        message: The same for a reader.
-        status: Of the response, where there is one.
-        request: Of the two requests of a question the one that failed.
         retryable: Whether asking again may help.
         retry_after_s: How long the server asks us to wait.
         started: When it began, by the clock of the client; None where it was not sent.
@@ -67,20 +64,11 @@ class ExchangeError(Exception):
         body: What was received, if anything.
     """
 
-    kind: ErrorKind
-    message: str
-    status: int | None = None
-    request: Literal["ask", "retrieve"] = "ask"
     retryable: bool = False
     retry_after_s: float | None = None
     started: float | None = None
     elapsed_ms: float = 0.0
     body: bytes = b""
-
-    @property
-    def error(self) -> ResponseError:
-        """What happened, as it is recorded."""
-        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +77,6 @@ class Reply:
 
     Attributes:
         started: When the request was sent, by the clock of the client.
-        stream: What took the body as it came, of an answer in pieces.
     """
 
     status: int
@@ -97,7 +84,6 @@ class Reply:
     body: bytes
     elapsed_ms: float
     started: float
-    stream: Collector | None = None
 
 
 # One exchange.
@@ -136,10 +122,8 @@ class HttpClient:
     ) -> None:
         whole = httpx.URL(check_url(url))
         self.base = str(whole.copy_with(userinfo=b"")).rstrip("/")
-        own = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
-        if whole.userinfo:
-            own["Authorization"] = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8")
-        self._headers = httpx.Headers(own)
+        login = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8") if whole.userinfo else None
+        self._headers = httpx.Headers({**_HEADERS, "Authorization": login} if login else _HEADERS)
         self._headers.update(_checked(headers or {}))
         self._timeout_s, self._max_body = timeout_s, max_body_bytes
         self._tls = tls if self.base.startswith("https") else None
@@ -192,18 +176,18 @@ class HttpClient:
                 else:  # it would add a third to the CPU of a request, and keeps cookies
                     response = await transport.handle_async_request(request)
                     response.request = request
-                try:
-                    body, ended = await self._read(response, stream if response.is_success else None)
-                finally:
-                    await response.aclose()
+                body, ended = await self._read(response, stream if response.is_success else None)
+        except ExchangeError:
+            raise
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
         started: float = request.extensions["started"]
+        reply = Reply(response.status_code, response.headers, body, (ended - started) * 1000, started)
         if not response.is_success:
-            raise self._refused(response, body, started, (ended - started) * 1000)
+            raise self._refused(response, reply)
         if cookies is not None and "set-cookie" in response.headers:
             cookies.extract_cookies(response)
-        return Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
+        return reply
 
     def _request(self, method: str, path: str, headers: Mapping[str, str] | None = None, **parts: Any) -> httpx.Request:
         try:
@@ -222,23 +206,26 @@ class HttpClient:
         """The body, and when it was complete."""
         started: float = response.request.extensions["started"]
         body, pieces = bytearray() if stream is None else stream.received, _decoded(response)
-        async for piece in pieces:
-            if stream is None:
-                body += piece
-            else:
-                stream.take(piece, (self._clock() - started) * 1000)
-            if len(body) > self._max_body:
-                message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
-                raise ExchangeError("too_large", message, status=response.status_code, body=bytes(body[:4096]))
-            if stream is not None and stream.is_done:
-                break
-        ended = self._clock()
-        if stream is not None:
-            stream.finish((ended - started) * 1000)
-            with suppress(TimeoutError, httpx.HTTPError, UnusableError):
-                async with asyncio.timeout(_DRAIN_S):
-                    async for _ in pieces:
-                        pass
+        try:
+            async for piece in pieces:
+                if stream is None:
+                    body += piece
+                else:
+                    stream.take(piece, (self._clock() - started) * 1000)
+                if len(body) > self._max_body:
+                    message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                    raise ExchangeError(message, "too_large", response.status_code, body=bytes(body[:4096]))
+                if stream is not None and stream.is_done:
+                    break
+            ended = self._clock()
+            if stream is not None:
+                stream.finish((ended - started) * 1000)
+                with suppress(TimeoutError, httpx.HTTPError, UnusableError):
+                    async with asyncio.timeout(_DRAIN_S):
+                        async for _ in pieces:
+                            pass
+        finally:
+            await response.aclose()
         return bytes(body), ended
 
     def _failed(
@@ -252,7 +239,7 @@ class HttpClient:
         kind, retryable = next((kind, again) for classes, kind, again in _KINDS if isinstance(cause, classes))
         message = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
         if isinstance(cause, UnusableError):
-            kind, message = cause.kind, str(cause)
+            kind, message = cause.kind, cause.message
         elif isinstance(cause, aiohttp.ClientConnectorError):
             why = cause.__cause__ if isinstance(cause, aiohttp.ClientSSLError) else cause.os_error.strerror
             message = f"cannot connect to {cause.host}:{cause.port}: {why or cause.os_error}"
@@ -268,11 +255,11 @@ class HttpClient:
             else:
                 kind, message = "broken_off", f"the stream broke off; it brought {stream.so_far} ({message})"
         message = self._redact(message)
-        return ExchangeError(kind, message, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
+        return ExchangeError(message, kind, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
 
-    def _refused(self, response: httpx.Response, body: bytes, started: float, elapsed_ms: float) -> ExchangeError:
+    def _refused(self, response: httpx.Response, reply: Reply) -> ExchangeError:
         """The failure that a status is, with what the response says of how to ask instead."""
-        status, url, hint = response.status_code, str(response.request.url), ""
+        status, url, hint = reply.status, str(response.request.url), ""
         if status == httpx.codes.METHOD_NOT_ALLOWED:
             allowed = response.headers.get("allow", "").strip()[:80]
             hint = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
@@ -283,16 +270,16 @@ class HttpClient:
                 place = MASK
             instead = place.removesuffix(public_url(url).removeprefix(self.base))
             hint = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
-        excerpt = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
+        excerpt = " ".join(self._redact(reply.body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
-            "status",
             f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""),
-            status=status,
+            "status",
+            status,
             retryable=status in RETRYABLE,
             retry_after_s=retry_after_s(response.headers),
-            started=started,
-            elapsed_ms=elapsed_ms,
-            body=body,
+            started=reply.started,
+            elapsed_ms=reply.elapsed_ms,
+            body=reply.body,
         )
 
     async def reaches(self, path: str | None, timeout_s: float) -> bool:
@@ -384,17 +371,11 @@ class _CleanConnector(aiohttp.TCPConnector):
 def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
     """Httpx's transport over a session of aiohttp that keeps no cookies and repeats nothing by itself."""
     options: dict[str, Any] = {"limit": 0, "ssl": _tls_context(tls) if tls else True, "keepalive_timeout": _IDLE_S}
-    through: httpx.Proxy | None = None
-    connector: Callable[[], aiohttp.BaseConnector] = partial(_CleanConnector, **options)
-    if proxy is not None and proxy.is_socks:
-        connector = partial(_socks_connector, proxy.via, options)
-    elif proxy is not None:  # aiohttp makes a header for the proxy of this one
-        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.via.auth)} if proxy.via.auth else {}
-        through = httpx.Proxy(proxy.via.url, headers=login)
+    is_socks = proxy is not None and proxy.via.url.scheme.startswith("socks")
 
     def session() -> aiohttp.ClientSession:
         made = aiohttp.ClientSession(
-            connector=connector(),
+            connector=_socks_connector(proxy.via, options) if proxy and is_socks else _CleanConnector(**options),
             cookie_jar=aiohttp.DummyCookieJar(),
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
@@ -402,6 +383,10 @@ def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTra
         made._retry_connection = False
         return made
 
+    through = None
+    if proxy is not None and not is_socks:  # aiohttp makes a header for the proxy of this one
+        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.via.auth)} if proxy.via.auth else {}
+        through = httpx.Proxy(proxy.via.url, headers=login)
     return AiohttpTransport(client=session, proxy=through, verify=False)  # the connector's context verifies
 
 
@@ -415,9 +400,9 @@ def _socks_connector(proxy: httpx.Proxy, options: dict[str, Any]) -> aiohttp.Bas
             except ProxyError as error:
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
-    (user, password), url = proxy.auth or (None, None), proxy.url
+    (username, password), url = proxy.auth or (None, None), proxy.url
     place: dict[str, Any] = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
-    connector: aiohttp.BaseConnector = SocksConnector(**place, username=user, password=password, **options)
+    connector: aiohttp.BaseConnector = SocksConnector(**place, username=username, password=password, **options)
     return connector
 
 
@@ -489,16 +474,15 @@ def _checked(headers: Mapping[str, str]) -> dict[str, str]:
     return stripped
 
 
+_THIS_MACHINE = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}|::1")
+"""The names and addresses of the loopback."""
+
+
 class Proxy(NamedTuple):
     """A proxy over HTTP or SOCKS 5, and the variable of the environment that names it."""
 
     via: httpx.Proxy
     named_by: str
-
-    @property
-    def is_socks(self) -> bool:
-        """Whether it speaks SOCKS."""
-        return self.via.url.scheme.startswith("socks")
 
     def __str__(self) -> str:
         return f"the proxy {self.via.url} of {self.named_by}"
@@ -513,7 +497,7 @@ def proxy_for(url: str) -> Proxy | None:
     parts, proxies = urlsplit(url), getproxies()
     host = parts.hostname or ""
     scheme = next((name for name in (parts.scheme, "all") if proxies.get(name)), None)
-    if scheme is None or _is_this_machine(host) or proxy_bypass(host):
+    if scheme is None or _THIS_MACHINE.fullmatch(host) or proxy_bypass(host):
         return None
     variable, address = f"{scheme.upper()}_PROXY", proxies[scheme]
     hint = f"or leave it out for this server: NO_PROXY={host}"
@@ -522,20 +506,13 @@ def proxy_for(url: str) -> Proxy | None:
     except (httpx.InvalidURL, ValueError):
         message = f"{variable} names what is no address, or a proxy of a kind that is not supported"
         raise ConfigError(message, f"name one as http://HOST:PORT or socks5://HOST:PORT, {hint}") from None
-    if proxy.is_socks and find_spec("aiohttp_socks") is None:
+    if proxy.via.url.scheme.startswith("socks") and find_spec("aiohttp_socks") is None:
         message = f"{variable} names {proxy.via.url}, a proxy over SOCKS, which is not installed"
         raise ConfigError(message, f"pip install 'rag-evals[socks]', {hint}")
     return proxy
 
 
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-# When a request is sent again.
+# When a request is sent again, by tenacity: whether, after how long, and how often.
 
 
 _LONGEST_RETRY_AFTER_S = 30.0
@@ -545,21 +522,26 @@ _IS_WORTH_IT = retry_if_exception(lambda error: isinstance(error, ExchangeError)
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.25)
 
 
+def _wait_s(state: RetryCallState) -> float:
+    """What the server asks for, up to 30 s; else twice as long each time."""
+    failure = state.outcome.exception() if state.outcome is not None else None
+    asked = getattr(failure, "retry_after_s", None)
+    return _BACKOFF(state) if asked is None else min(asked, _LONGEST_RETRY_AFTER_S)
+
+
 @dataclass(slots=True)
 class Attempts:
     """What one request took.
 
     Attributes:
         failed: Attempts that failed, without those that the server had no room for.
-        refused_since: When the server first had no room for the present attempt; None while it has.
-        waited_s: Back-off between attempts.
         began: When the first attempt was sent, or was meant to be; None where no attempt was.
+        retries: What tenacity knows of the attempts; None where the first one succeeded.
     """
 
     failed: int = 0
-    refused_since: float | None = None
-    waited_s: float = 0.0
     began: float | None = None
+    retries: RetryCallState | None = None
 
 
 class AdaptiveLimit:
@@ -592,40 +574,34 @@ class AdaptiveLimit:
             self._allowed, self._changed, self._answers = max(1, self._allowed // 2), now, 0
 
 
+@dataclass(slots=True, eq=False)
 class Retrying:
     """Sends requests to one server, again where that may help.
 
     A server that is busy (429, 503) or cannot be reached took nothing: while there is patience, that is no failed
     attempt. One that was never there is not waited for.
 
-    Args:
-        concurrency: Requests in flight at most.
+    Attributes:
+        limit: Bounds the requests in flight.
         patience_s: How long a request waits for a server that has no room for it; 0 counts each refusal as an attempt.
         reach: Tells whether the server can be reached now.
         sleep: How to wait.
         clock: Monotonic seconds.
-
-    Attributes:
         refused: How many requests the server refused for being too many.
         unavailable: What the server said last when patience with it ended; None while it is there, or may come back.
+        is_known: Whether it ever answered.
+        away_since: Since when it took nothing; None where it took the last request.
     """
 
-    def __init__(
-        self,
-        concurrency: int,
-        patience_s: float,
-        *,
-        reach: Callable[[], Awaitable[bool]],
-        sleep: Callable[[float], Awaitable[None]],
-        clock: Callable[[], float],
-    ) -> None:
-        self._limit = AdaptiveLimit(concurrency)
-        self._patience_s = patience_s
-        self._reach, self._sleep, self._clock = reach, sleep, clock
-        self._is_known = False
-        self._away_since: float | None = None
-        self.refused = 0
-        self.unavailable: str | None = None
+    limit: AdaptiveLimit
+    patience_s: float
+    reach: Callable[[], Awaitable[bool]]
+    sleep: Callable[[float], Awaitable[None]]
+    clock: Callable[[], float]
+    refused: int = 0
+    unavailable: str | None = None
+    is_known: bool = False
+    away_since: float | None = None
 
     async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int) -> Reply:
         """Send until it succeeds, fails for good, or attempts or patience are used up.
@@ -633,81 +609,61 @@ class Retrying:
         Raises:
             ExchangeError: Of the last attempt.
         """
-        await self._limit.free.acquire()
+        await self.limit.free.acquire()
         reply: Reply | None = None
         try:
             reply = await self._attempt(send, attempts)
         except ExchangeError as failure:  # most requests succeed at once, and tenacity takes a tenth of their CPU
             reply = await self._again(failure, send, attempts, max_attempts)
         finally:
-            self._limit.release(answered=reply is not None)
+            self.limit.release(answered=reply is not None)
         return reply
 
     async def _again(
         self, failure: ExchangeError, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int
     ) -> Reply:
         """Repeat by tenacity, of which the attempt that failed is the first."""
-        failures = [failure]
-
-        async def attempt() -> Reply:
-            if failures:
-                raise failures.pop()
-            return await self._attempt(send, attempts)
-
-        retrying = AsyncRetrying(
-            retry=_IS_WORTH_IT,
-            stop=partial(self._is_enough, attempts, max_attempts),
-            wait=_wait_s,
-            sleep=self._sleep,
-            reraise=True,
-        )
-        try:
-            reply: Reply = await retrying(attempt)
-        finally:
-            attempts.waited_s += retrying.statistics["idle_for"]
-        return reply
+        stop = partial(self._is_enough, attempts, max_attempts)
+        retrying = AsyncRetrying(retry=_IS_WORTH_IT, stop=stop, wait=_wait_s, sleep=self.sleep, reraise=True)
+        async for attempt in retrying:
+            attempts.retries = attempt.retry_state
+            with attempt:
+                if attempt.retry_state.attempt_number == 1:
+                    raise failure
+                return await self._attempt(send, attempts)
+        raise failure  # tenacity has raised the last one before
 
     async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
         try:
             reply = await send()
         except ExchangeError as failure:
             attempts.began = failure.started if attempts.began is None else attempts.began
-            if await self._is_away(failure):
-                attempts.refused_since = self._clock() if attempts.refused_since is None else attempts.refused_since
-            else:
-                attempts.failed, attempts.refused_since = attempts.failed + 1, None
+            attempts.failed += not await self._is_away(failure)
             raise
         attempts.began = reply.started if attempts.began is None else attempts.began
-        self._is_known, self._away_since, self.unavailable = True, None, None
+        self.is_known, self.away_since, self.unavailable = True, None, None
         return reply
 
     async def _is_away(self, failure: ExchangeError) -> bool:
         """Whether the server took nothing for the moment."""
-        is_busy = self._patience_s > 0 and failure.error.status in BUSY
-        is_cut_off = self._is_known and failure.error.kind == "connect" and failure.retryable
-        if not is_busy and not (is_cut_off and not await self._reach()):
-            self._is_known = self._is_known or failure.error.kind != "connect"
-            self._away_since = self.unavailable = None
+        is_busy = self.patience_s > 0 and failure.status in BUSY
+        is_cut_off = self.is_known and failure.kind == "connect" and failure.retryable
+        if not is_busy and not (is_cut_off and not await self.reach()):
+            self.is_known = self.is_known or failure.kind != "connect"
+            self.away_since = self.unavailable = None
             return False
-        now = self._clock()
+        now = self.clock()
         self.refused += is_busy
-        self._limit.shrink(failure.started, now)
-        self._away_since = now if self._away_since is None else self._away_since
-        if now - self._away_since >= self._patience_s:
-            self.unavailable = failure.error.message
+        self.limit.shrink(failure.started, now)
+        self.away_since = now if self.away_since is None else self.away_since
+        if now - self.away_since >= self.patience_s:
+            self.unavailable = failure.message
         return True
 
-    def _is_enough(self, attempts: Attempts, max_attempts: int, _: RetryCallState) -> bool:
-        since = attempts.refused_since
-        out_of_patience = since is not None and self._clock() - since >= self._patience_s
-        return self.unavailable is not None or out_of_patience or attempts.failed >= max_attempts
-
-
-def _wait_s(state: RetryCallState) -> float:
-    """What the server asks for, up to 30 s; else twice as long each time."""
-    failure = state.outcome.exception() if state.outcome is not None else None
-    asked = getattr(failure, "retry_after_s", None)
-    return _BACKOFF(state) if asked is None else min(asked, _LONGEST_RETRY_AFTER_S)
+    def _is_enough(self, attempts: Attempts, max_attempts: int, state: RetryCallState) -> bool:
+        was_refused = state.attempt_number > attempts.failed
+        is_patient = not was_refused or (state.seconds_since_start or 0.0) < self.patience_s
+        return self.unavailable is not None or not is_patient or attempts.failed >= max_attempts
 
 
 class Pacer:

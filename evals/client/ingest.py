@@ -81,24 +81,21 @@ def uploads_in(folder: Path) -> list[Upload]:
         ConfigError: The folder holds no file.
         IngestError: It cannot be read.
     """
-    inner = {path: path.relative_to(folder).parts for path in _visible_files(folder)}
-    if not inner:
-        raise ConfigError(f"{folder} holds no documents", "name a folder with files in it")
-    count = Counter(path.name.casefold() for path in inner)
-    names = {path: path.name if count[path.name.casefold()] == 1 else "__".join(parts) for path, parts in inner.items()}
-    return [Upload(name, partial(_read, path)) for path, name in names.items()]
-
-
-def _visible_files(folder: Path) -> list[Path]:
     try:
-        paths = sorted(filter(Path.is_file, folder.rglob("*")))
+        files = sorted(filter(Path.is_file, folder.rglob("*")))
     except OSError as error:
         raise IngestError(f"{folder} cannot be read: {error.strerror}", "name a folder of documents") from error
-    visible = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    inner = {path: path.relative_to(folder).parts for path in files}
+    visible = {path: parts for path, parts in inner.items() if not any(part.startswith(".") for part in parts)}
+    if not visible:
+        raise ConfigError(f"{folder} holds no documents", "name a folder with files in it")
     for path in visible:
         if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # how Python reads a name that is no text
             raise IngestError(f"the name of {str(path)!r} is not UTF-8", "rename the file, or leave it out")
-    return visible
+    count = Counter(path.name.casefold() for path in visible)
+    is_unique = {path: count[path.name.casefold()] == 1 for path in visible}
+    names = {path: path.name if is_unique[path] else "__".join(parts) for path, parts in visible.items()}
+    return [Upload(name, partial(_read, path)) for path, name in names.items()]
 
 
 def _read(path: Path) -> bytes:
@@ -236,7 +233,7 @@ async def ingest(
     for start in range(0, len(new), upload.batch):
         batch = new[start : start + upload.batch]
         job = await _to_its_end(ingestion.give(batch))
-        await ingestion.complete([one.name for one in batch], job)
+        await ingestion.complete([document.name for document in batch], job)
         progress(start + len(batch), len(new))
     if upload.finish and log.unfinished:
         await ingestion.follow_up(upload.finish, "")
@@ -266,8 +263,8 @@ class _Ingestion:
 
         What was under way at a kill is given time to appear there.
         """
-        logged, start = self.log.documents, self.clock()
-        unsure = {one for one in documents if one.name in logged and logged[one.name].stage == "sent"}
+        start, sent = self.clock(), {name for name, known in self.log.documents.items() if known.stage == "sent"}
+        unsure = {document for document in documents if document.name in sent}
         while True:
             try:
                 listed = await listed_documents(self.client)
@@ -276,9 +273,9 @@ class _Ingestion:
                 message = f"the server does not say which documents it has: {path} answers {failure.message}"
                 hint = "nothing was uploaded; set server.documents to null for a server without such a list"
                 raise IngestError(message, hint) from failure
-            there = None if listed is None else _listed_of(documents, listed)
-            if there is None or unsure <= there or self.clock() - start > _LISTED_AFTER_S:
-                return there
+            held = None if listed is None else _held(documents, listed)
+            if held is None or unsure <= held or self.clock() - start > _LISTED_AFTER_S:
+                return held
             await self.sleep(_LISTED_AFTER_S / 10)
 
     async def give(self, batch: Sequence[Upload]) -> str:
@@ -288,17 +285,17 @@ class _Ingestion:
             IngestError: The server refuses the batch, cannot be reached, or answers with something else than the
                 profile says. Without an answer it is unknown whether it took it.
         """
-        names, upload = [one.name for one in batch], self.upload
+        names, upload = [document.name for document in batch], self.upload
         if upload.body is None:
-            files = [(upload.field, (one.name, one.data(), one.media_type)) for one in batch]
+            files = [(upload.field, (document.name, document.data(), document.media_type)) for document in batch]
             request: dict[str, Any] = {"files": files, "data": upload.form}
         else:
-            each = [{"name": one.name, "text": one.text} for one in batch]
-            documents = [render(upload.each, one) for one in each]
-            values = {"documents": documents, "names": names, "texts": [one["text"] for one in each]}
-            request = {"json": render(upload.body, {**values, **(each[0] if len(each) == 1 else {})})}
+            texts = [document.text for document in batch]
+            items = [{"name": name, "text": text} for name, text in zip(names, texts, strict=True)]
+            values = {"documents": [render(upload.each, item) for item in items], "names": names, "texts": texts}
+            request = {"json": render(upload.body, {**values, **(items[0] if len(items) == 1 else {})})}
         path = render_path(upload.path, {"name": names[0]} if len(batch) == 1 else {})
-        self.log.note("sent", documents={one.name: one.sha256 for one in batch})
+        self.log.note("sent", documents={document.name: document.sha256 for document in batch})
         try:
             reply = await self.client.send_patiently(upload.method, path, **request)
         except ExchangeError as failure:
@@ -306,16 +303,15 @@ class _Ingestion:
                 self.log.note("refused", names=names)
             message = f"the server refused {counted(len(batch), 'document')}: {failure.message}"
             raise IngestError(message, _HINT_RIGHTS if failure.status in REFUSED else _HINT_AGAIN) from failure
-        job, ids = self._taken(reply, len(batch))
-        known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
-        self.log.note("taken", names=names, job=job, ids=known)
+        job, ids = self._taken(reply, names)
+        self.log.note("taken", names=names, job=job, ids=ids)
         return job
 
-    def _taken(self, reply: Reply, count: int) -> tuple[str, list[Any]]:
-        """The job of a batch, "" where there is none, and the server's own ids of its documents, where it gives all."""
+    def _taken(self, reply: Reply, names: Sequence[str]) -> tuple[str, dict[str, str]]:
+        """The job of a batch, "" where there is none, and the server's own ids by name, where it gives all."""
         upload = self.upload
         if upload.id is None and upload.document_ids is None:
-            return "", []
+            return "", {}
         try:
             body = parse_json(reply.body)
         except ValueError as error:
@@ -328,7 +324,10 @@ class _Ingestion:
                 "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
             )
         listed = ids if isinstance(ids, list) else [ids]
-        return str(job or ""), listed if len(listed) == count else []  # else it is unknown whose they are
+        pairs = (
+            zip(names, listed, strict=True) if len(listed) == len(names) else ()
+        )  # else it is unknown whose they are
+        return str(job or ""), {name: str(given) for name, given in pairs if given is not None}
 
     async def complete(self, names: Sequence[str], job: str) -> None:
         """Do what follows a batch, and wait until it can be found."""
@@ -343,10 +342,10 @@ class _Ingestion:
         Raises:
             IngestError: One of them fails.
         """
-        for one in requests:
-            path, body = render_path(one.path, {"id": job}), render(one.body, {"id": job})
+        for request in requests:
+            path, body = render_path(request.path, {"id": job}), render(request.body, {"id": job})
             try:
-                await self.client.http.send(one.method, path, json=body)
+                await self.client.http.send(request.method, path, json=body)
             except ExchangeError as failure:
                 raise IngestError(
                     f"{self.client.redact.text(path)} after the upload answers {failure.message}",
@@ -397,20 +396,20 @@ async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
         raise
 
 
-def _listed_of(documents: Sequence[Upload], listed: Listing) -> set[Upload]:
+def _held(documents: Sequence[Upload], listed: Listing) -> set[Upload]:
     """The documents that a server lists.
 
     A name counts as it is, or without its ending, as servers keep it so: but not where we have two that differ by no
     more than that.
     """
     names = {name.replace("\\", "/").rpartition("/")[2].casefold() for name in listed.values}
-    keys, ours = listed.keys, Counter(document_key(one.name) for one in documents)
-    alone = {one for one in documents if ours[document_key(one.name)] == 1 and document_key(one.name) in keys}
-    return alone | {one for one in documents if one.name.casefold() in names}
+    ours = Counter(document_key(document.name) for document in documents)
+    keys = {key for key in listed.keys if ours[key] == 1}
+    return {item for item in documents if item.name.casefold() in names or document_key(item.name) in keys}
 
 
 def _plan(
-    documents: Sequence[Upload], there: set[Upload] | None, logged: Mapping[str, LoggedUpload]
+    documents: Sequence[Upload], held: set[Upload] | None, logged: Mapping[str, LoggedUpload]
 ) -> tuple[list[Upload], dict[str, list[str]], IngestReport]:
     """What is to be uploaded; names by job of what was taken before, and what follows was not done; and the report.
 
@@ -418,17 +417,17 @@ def _plan(
     """
     new, changed, unconfirmed = list[Upload](), list[str](), list[str]()
     unready: dict[str, list[str]] = {}
-    for one in documents:
-        known, is_there = logged.get(one.name), there is not None and one in there
-        if known and known.sha256 != one.sha256:
-            changed += [one.name] if is_there else []
+    for document in documents:
+        name, known, is_held = document.name, logged.get(document.name), held is not None and document in held
+        if known and known.sha256 != document.sha256:
+            changed += [name] if is_held else []
             known = None
         if known and known.stage == "taken":
-            unready.setdefault(known.job, []).append(one.name)
-        elif known is None or there is not None:
-            new += [] if is_there else [one]
-        elif known.stage != "ready":  # it may be there all the same, and nothing tells
-            unconfirmed.append(one.name)
+            unready.setdefault(known.job, []).append(name)
+        elif known is None or held is not None:
+            new += [] if is_held else [document]
+        elif known.stage != "ready":  # the server may have it all the same, and nothing tells
+            unconfirmed.append(name)
     already_there = len(documents) - len(new) - len(unconfirmed)
-    report = IngestReport(len(new), already_there, there is not None, tuple(changed), tuple(unconfirmed))
+    report = IngestReport(len(new), already_there, held is not None, tuple(changed), tuple(unconfirmed))
     return new, unready, report

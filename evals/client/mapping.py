@@ -6,6 +6,7 @@ a note where a part of an answer is lost by it.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import unescape
 from itertools import islice
@@ -20,7 +21,7 @@ from jmespath.visitor import TreeInterpreter
 from evals.client.citations import MarkerReader
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError
-from evals.schemas.response import PART, Citation, ErrorKind, RetrievedChunk, TokenUsage
+from evals.schemas.response import PART, Citation, ErrorKind, ResponseError, RetrievedChunk, TokenUsage
 from evals.secrets import masked
 from evals.text.decoding import parse_json
 from evals.text.markup import without_thoughts
@@ -28,19 +29,29 @@ from evals.text.markup import without_thoughts
 # Expressions.
 
 
+@dataclass(eq=False)
 class UnusableError(Exception):
-    """What came is no answer that can be read.
+    """No answer that can be read.
 
     Attributes:
-        kind: As it is recorded.
-        request: Of the two requests of a question the one whose body it is.
+        message: What happened, for a reader.
+        kind: The same as it is recorded.
+        status: Of the response, where there is one.
+        request: Of the two requests of a question the one that failed.
     """
 
+    message: str
+    kind: ErrorKind = "malformed"
+    status: int | None = None
     request: Literal["ask", "retrieve"] = "ask"
 
-    def __init__(self, message: str, kind: ErrorKind = "malformed") -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def error(self) -> ResponseError:
+        """What happened, as it is recorded."""
+        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
 
 
 class MappingError(UnusableError):
@@ -76,16 +87,14 @@ class Functions(functions.Functions):
         if len({len(items) for items in parallel.values()}) > 1:
             lengths = ", ".join(f"{key} {len(items):,}" for key, items in parallel.items())
             raise ValueError(f"zip() got lists of different lengths: {lengths} (`list[].key` leaves out what is null)")
-        repeated = {key: value for key, value in lists.items() if key not in parallel}
-        rows = zip(*parallel.values(), strict=True)
-        return [{**repeated, **dict(zip(parallel, row, strict=True))} for row in rows]
+        return [{**lists, **dict(zip(parallel, row, strict=True))} for row in zip(*parallel.values(), strict=True)]
 
     @functions.signature(_TEXT, _PATTERN)
     def _func_split(self, text: str | None, separator: str) -> list[str] | None:
         r"""The parts of a text between the matches of a pattern, without empty ones: `split(context, '\n\n')`."""
         if text is None:
             return None
-        ends = [0, *(end for found in _pattern(separator).finditer(text) for end in found.span()), len(text)]
+        ends = [0, *(end for match in _pattern(separator).finditer(text) for end in match.span()), len(text)]
         parts = (text[start:end].strip() for start, end in zip(ends[::2], ends[1::2], strict=True))
         return [part for part in parts if part]
 
@@ -97,10 +106,10 @@ class Functions(functions.Functions):
         """
         if text is None:
             return None
-        found = list(_pattern(pattern).finditer(text))
-        if found and found[0].groupdict():
-            return [{name: value and unescape(value) for name, value in each.groupdict().items()} for each in found]
-        return [unescape(each[min(1, len(each.groups()))] or "") for each in found]
+        matches = list(_pattern(pattern).finditer(text))
+        if matches and matches[0].groupdict():
+            return [{name: text and unescape(text) for name, text in match.groupdict().items()} for match in matches]
+        return [unescape(match[min(1, len(match.groups()))] or "") for match in matches]
 
     @functions.signature({"types": []}, _LIST, _PATTERN)
     def _func_lookup(self, keys: Any, objects: Sequence[Any] | None, name: str) -> list[Any] | None:
@@ -111,8 +120,8 @@ class Functions(functions.Functions):
         """
         if keys is None or objects is None:
             return None
-        named = [each for each in objects if isinstance(each, Mapping) and each.get(name) is not None]
-        known = {str(each[name]): each for each in reversed(named)}
+        named = [item for item in objects if isinstance(item, Mapping) and item.get(name) is not None]
+        known = {str(item[name]): item for item in reversed(named)}
         return [known.get(str(key), {name: key}) for key in (keys if isinstance(keys, list) else [keys])]
 
     @functions.signature(_LIST)
@@ -155,15 +164,20 @@ def compiled(expression: str) -> Any:
     """
     try:
         tree = jmespath.compile(expression).parsed
-        for name in _called(tree):
-            if name not in Functions.FUNCTION_TABLE:
-                raise ConfigError(f"not a valid JMESPath expression: {expression!r} (there is no function {name}())")
+        unknown = [name for name in _called(tree) if name not in Functions.FUNCTION_TABLE]
+        reason = f"there is no function {unknown[0]}()" if unknown else None
     except JMESPathError as error:
-        if masked(expression) != expression:  # what the library says may hold a part of it
-            raise ConfigError("not a valid JMESPath expression: it holds a value of the environment") from None
-        first = str(error).partition("\n")[0]
-        raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
+        reason = str(error).partition("\n")[0]
+    if reason is not None:
+        raise invalid("JMESPath expression", expression, reason)
     return tree
+
+
+def invalid(what: str, text: str, reason: str) -> ConfigError:
+    """The error of an expression or a pattern."""
+    if masked(text) != text:  # what a library says may hold a part of it
+        return ConfigError(f"not a valid {what}: it holds a value of the environment")
+    return ConfigError(f"not a valid {what}: {text!r} ({reason})")
 
 
 def _called(node: Any) -> Iterable[str]:
@@ -201,8 +215,8 @@ def error_in(body: Any) -> str | None:
     given = body if isinstance(body, Mapping) else {}
     errors, error = given.get("errors"), given.get("error") if "jsonrpc" in given else None
     first = errors[0] if isinstance(errors, list) and errors else error
-    said = first.get("message") if isinstance(first, Mapping) else None
-    return str(said or first) if first is not None else None
+    message = first.get("message") if isinstance(first, Mapping) else None
+    return str(message or first) if first is not None else None
 
 
 # Single values of a body, and what they are called in a message.
@@ -227,23 +241,24 @@ def shape_of(body: Any) -> str:
     is_rows = isinstance(body, list) and bool(body)
     value = body[0] if is_rows else body
     if isinstance(value, dict) and value:
-        described = f"has the keys {_listed(f'{key[:_LONGEST_KEY]}{_inside(item)}' for key, item in value.items())}"
+        described = f"has the keys {_keys(value, _inside)}"
     else:
         described = f"is {kind_of(value)}" + (", and empty" if value in ({}, []) else "")
     shape = f"it is a list whose first item {described}" if is_rows else f"it {described}"
     return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}…"
 
 
+def _keys(value: Mapping[str, Any], inside: Callable[[Any], str] = lambda _: "") -> str:
+    """The first keys of an object, each with what `inside` adds for its value."""
+    first = [f"{key[:_LONGEST_KEY]}{inside(item)}" for key, item in islice(value.items(), _MOST_KEYS)]
+    return ", ".join([*first, *["…"] * (len(value) > _MOST_KEYS)])
+
+
 def _inside(item: Any) -> str:
     """What a key says of its value: [] that it is a list, and the keys of an object or of the first in the list."""
-    inner = next(iter(item), None) if isinstance(item, list) else item
-    keys = f" ({_listed(key[:_LONGEST_KEY] for key in inner)})" if isinstance(inner, dict) and inner else ""
-    return f"{'[]' if isinstance(item, list) else ''}{keys}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    first = list(islice(names, _MOST_KEYS + 1))
-    return ", ".join([*first[:_MOST_KEYS], *["…"] * (len(first) > _MOST_KEYS)])
+    is_list = isinstance(item, list)
+    inner = next(iter(item), None) if is_list else item
+    return ("[]" if is_list else "") + (f" ({_keys(inner)})" if isinstance(inner, dict) and inner else "")
 
 
 # Chunks, citations, what markers stand for, and tokens.
@@ -406,7 +421,7 @@ class ResponseReader:
 
     def __init__(self, spec: ServerSpec) -> None:
         self._map, self._citing = spec.map, spec.citations.given_as
-        self._retrieved = None if spec.retrieve is None else spec.retrieve.map
+        self._own = None if spec.retrieve is None else spec.retrieve.map
         self._only_retrieves, self._keeps_thoughts = not spec.gives_answers, spec.clean == []
         self._clean = [re.compile(pattern) for pattern in spec.clean or ()]
         has_labels = spec.map.references is not None
@@ -435,14 +450,16 @@ class ResponseReader:
         answer = self._answer(body, streamed, notes, refused=refused)
         if cut := _CUT_OFF.search(raw):
             notes.append(f"the answer was cut off: the server says {cut[0].decode()}")
-        stages, own = find(self._map.stages, body), None
-        try:
-            chunks = self._chunks(body, retrieved, notes)
-            own = self._retrieved and find(self._retrieved.stages, retrieved)
-        except MappingError as error:
-            error.request = "ask" if self._retrieved is None else "retrieve"
-            raise
-        stages = stages if own is None else own
+        stages = find(self._map.stages, body)
+        if self._own is None:
+            chunks = self._chunks(self._map.chunks, body, notes)
+        else:
+            try:
+                chunks = self._chunks(self._own.chunks, retrieved, notes)
+                own = find(self._own.stages, retrieved)
+            except MappingError as error:
+                raise replace(error, request="retrieve") from error
+            stages = stages if own is None else own
         if isinstance(stages, Mapping):  # lists by the names of their stages
             stages = [{"name": name, "items": items} for name, items in stages.items()]
         given = find(self._map.confidence, body)
@@ -478,25 +495,20 @@ class ResponseReader:
                 notes.append(f"thoughts of {len(thoughts):,} characters are taken off the answer (server.clean)")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
-        if _MOST_OF_ONE * len(answer) > _LONGEST_ANSWER and _first_beyond([answer], _LONGEST_ANSWER) is not None:
+        if _first_beyond([answer], _LONGEST_ANSWER) is not None:
             raise MappingError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed", "too_large")
         return answer
 
-    def _chunks(self, body: Any, retrieved: Any, notes: list[str]) -> list[RetrievedChunk] | None:
-        """The chunks of the second request, where there is one, else of the answer."""
-        own, at, lost = self._retrieved, self._map.chunks, dict[str, str]()
-        if own is not None:
-            at, body = own.chunks, retrieved
+    def _chunks(self, at: str | None, body: Any, notes: list[str]) -> list[RetrievedChunk] | None:
+        """The chunks of the body that holds them; None where the server says nothing, and need not."""
+        lost: dict[str, str] = {}
         chunks = _read_list("chunks", find(at, body), partial(_chunk, lost), notes)
         if chunks is None:
-            if own is not None or self._only_retrieves:
+            if self._own is not None or self._only_retrieves:
                 raise MappingError(notes[-1] if notes else f"the body has no list at `{at}`; {shape_of(body)}")
             return None
         notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
-        texts = [chunk.text or "" for chunk in chunks]
-        beyond = (
-            _first_beyond(texts, _LONGEST_CHUNKS) if _MOST_OF_ONE * sum(map(len, texts)) > _LONGEST_CHUNKS else None
-        )
+        beyond = _first_beyond([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS)
         if beyond is not None:
             longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
             notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
@@ -539,6 +551,8 @@ def _referred(marked: list[Citation], references: Any, notes: list[str]) -> list
 def _first_beyond(texts: Sequence[str], most: int) -> int | None:
     """The place of the text with which texts become longer than this many characters; None where they do not."""
     total = 0
+    if _MOST_OF_ONE * sum(map(len, texts)) <= most:
+        return None
     for place, text in enumerate(texts):
         total += len(text) if text.isascii() or len(text) > most else len(normalize("NFKC", text))
         if total > most:

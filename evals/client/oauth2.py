@@ -121,8 +121,6 @@ class OAuth2(httpx.Auth):
         try:
             reply = await self.http.send("POST", self._path, data=form, headers=headers)
             self._token, life_s = token_of(reply.body)
-        except ValueError as error:
-            raise ExchangeError("malformed", f"{self._origin}: {error}") from None
         except ExchangeError as failure:
             is_redirect = failure.status is not None and 300 <= failure.status < 400
             why = f"HTTP {failure.status}, and no secret follows a redirect" if is_redirect else failure.message
@@ -140,8 +138,8 @@ def _split(url: str) -> tuple[str, str]:
     try:
         parts = urlsplit(check_url(url))
     except ConfigError as error:
-        said = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
-        raise ConfigError(f"server.login.oauth2.token_url: {said}", "give one such as https://HOST/token") from None
+        problem = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
+        raise ConfigError(f"server.login.oauth2.token_url: {problem}", "give one such as https://HOST/token") from None
     if "@" in parts.netloc:
         hint = "give the login as client_id and client_secret"
         raise ConfigError("server.login.oauth2.token_url holds a login", hint)
@@ -152,17 +150,17 @@ def token_of(content: bytes) -> tuple[str, float]:
     """The token in what a token server says (RFC 6749, 5.1), and how many seconds it is valid, where it says so.
 
     Raises:
-        ValueError: It holds none that can be sent as Bearer.
+        ExchangeError: It holds none that can be sent as Bearer.
     """
     try:
         body = parse_json(content)
     except ValueError:
-        raise ValueError("the body is not JSON") from None  # what the library says may hold a part of it
+        raise ExchangeError("the body is not JSON") from None  # what the library says may hold a part of it
     given = body if isinstance(body, dict) else {}
     token = given.get("access_token")
     if not isinstance(token, str) or not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise ValueError("the body holds no access_token that can be sent")
+        raise ExchangeError("the body holds no access_token that can be sent")
     if str(given.get("token_type") or "bearer").lower() != "bearer":
-        raise ValueError("its token is of another type than Bearer")
+        raise ExchangeError("its token is of another type than Bearer")
     seconds = number_or_none(given.get("expires_in"))
     return token, seconds if seconds is not None and seconds > 0 else math.inf

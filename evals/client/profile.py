@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled
+from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
-from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, masked, secrets_in_url
+from evals.secrets import Masker, in_clear, looks_secret, secrets_in_url
 from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, read_yaml
 
 DEFAULT_PROFILE = "rag-server"
@@ -100,8 +100,8 @@ def _layer(name: str) -> _Layer:
     if name.endswith(_FILE_NAMES):
         keys = read_yaml(Path(name), "profile")
         if "server" in keys:
-            said = f"{name} is a configuration, and no profile: it has the key server"
-            raise ConfigError(said, f"use --config {name}")
+            message = f"{name} is a configuration, and no profile: it has the key server"
+            raise ConfigError(message, f"use --config {name}")
         return _Layer(keys, Path(name))
     if name not in list_profiles():
         raise UnknownNameError("profile", name, list_profiles())
@@ -124,16 +124,16 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     whole = merge(load_profile(name), overrides)
     try:
         spec = ServerSpec.model_validate({**whole, "profile": name})
+        check_spec(spec, before_environment=True)
     except ValidationError as error:
         problem = first_problem(error, ServerSpec)
-        message = f"server: {problem}{_place(problem.key, name, overrides)}"
-        raise SpecError(problem.key, message, problem.hint or "see docs/profiles.md for the keys") from error
-    try:
-        check_spec(spec, before_environment=True)
+        wrong = SpecError(problem.key, f"server: {problem}", problem.hint or "see docs/profiles.md for the keys")
     except SpecError as error:
-        key = error.key.removeprefix("server.")
-        raise SpecError(key, f"{error.message}{_place(key, name, overrides)}", error.hint) from error
-    return spec
+        wrong = error
+    else:
+        return spec
+    key = wrong.key.partition(".")[2]
+    raise SpecError(key, f"{wrong.message}{_place(key, name, overrides)}", wrong.hint) from wrong
 
 
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
@@ -198,10 +198,16 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
     for key, text in texts.items():
         if before_environment and VARIABLE.search(text):
             continue
-        if _EXPRESSIONS.fullmatch(key):
-            _check_expression(key, text)
-        elif _PATTERNS.fullmatch(key):
-            _check_pattern(key, text)
+        try:
+            tree = compiled(text) if _EXPRESSIONS.fullmatch(key) else None
+            if _PATTERNS.fullmatch(key):
+                re.compile(text)
+        except re.error as error:
+            raise SpecError(key, f"server.{key}: {invalid('pattern', text, error.msg).message}") from error
+        except ConfigError as error:
+            raise SpecError(key, f"server.{key}: {error.message}") from error
+        if tree is not None:
+            _check_keys(key, tree)
     _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
 
 
@@ -218,8 +224,8 @@ def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
     """See that the question is sent, and that no name of a template is sent as it stands."""
     given = spec.ask.give.keys() | (spec.retrieve.give.keys() if spec.retrieve is not None else set())
     for key, template in templates.items():
-        if found := _ONE_BRACE.search(template):
-            raise SpecError(key, f"server.{key}: {found[0]} would be sent as it stands", _TEMPLATES)
+        if single := _ONE_BRACE.search(template):
+            raise SpecError(key, f"server.{key}: {single[0]} would be sent as it stands", _TEMPLATES)
         whole, known = TEMPLATE.fullmatch(template), GIVEN_NAMES | given
         if whole is not None and whole[1] not in known:
             raise SpecError(key, f"server.{key}: {template} stands for nothing", f"known: {', '.join(sorted(known))}")
@@ -227,12 +233,8 @@ def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
         raise SpecError("ask", "server.ask: no part of the request holds the question", _TEMPLATES)
 
 
-def _check_expression(key: str, expression: str) -> None:
-    """See that an expression can be read, and that each key which it gives to its items is known."""
-    try:
-        tree = compiled(expression)
-    except ConfigError as error:
-        raise SpecError(key, f"server.{key}: {error.message}", error.hint) from error
+def _check_keys(key: str, tree: Mapping[str, Any]) -> None:
+    """See that each key which an expression gives to its items is known."""
     within, _, part = key.rpartition(".")
     known = _ITEMS.get(part, ()) if within in {"map", "retrieve.map"} else ()
     for name in _last_keys(tree) if known else ():
@@ -251,15 +253,6 @@ def _last_keys(node: Mapping[str, Any]) -> list[str]:
         return []
     last = node["children"] if node["type"] == "or_expression" else node["children"][:2][-1:]  # a filter has a third
     return [key for child in last if isinstance(child, Mapping) for key in _last_keys(child)]
-
-
-def _check_pattern(key: str, pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        if masked(pattern) != pattern:  # what the library says may hold a part of it
-            raise SpecError(key, f"server.{key}: not a valid pattern: it holds a value of the environment") from None
-        raise SpecError(key, f"server.{key}: not a valid pattern: {pattern!r} ({error.msg})") from error
 
 
 def measurable(spec: ServerSpec) -> list[str]:
@@ -327,19 +320,18 @@ class Redactor(Masker):
 
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         elsewhere = spec.retrieve.url if spec.retrieve is not None else None
-        found = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
-        for headers in (spec.headers, *(request.headers for request in _requests(spec))):
-            for name, value in headers.items():
-                if is_credential(name) or looks_random(value):
-                    found.update((value, value.rpartition(" ")[2]))
+        hidden = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
         if spec.login is not None:
-            found.update((spec.login.oauth2.client_secret, spec.login.oauth2.basic))
-        # The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none.
-        sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
-        found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
-        self._lasting, self._tokens = frozenset(found), list[str]()
-        self.has_secrets = bool(found)
-        super().__init__(found)
+            hidden |= {spec.login.oauth2.client_secret, spec.login.oauth2.basic}
+        sent = {"headers", "query", "body", "form"}
+        keys = spec.model_dump(include={"headers": True, "ask": sent, "retrieve": sent})
+        for path, value in in_clear(keys).items():
+            if "headers" in path.split("."):
+                hidden |= {value, value.rpartition(" ")[2]}
+            elif looks_secret(str(value)):  # a word such as `sort_key: title` is none
+                hidden.add(str(value))
+        self._lasting, self._tokens, self.has_secrets = frozenset(hidden), list[str](), bool(hidden)
+        super().__init__(hidden)
 
     def learn(self, token: str) -> None:
         """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""

@@ -1,10 +1,11 @@
 """`RAGClient`: the only code that talks to the server under evaluation."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -15,6 +16,7 @@ from evals.client.conversation import Conversation, render_path, rendered
 from evals.client.http import (
     BUSY,
     REFUSED,
+    AdaptiveLimit,
     Attempts,
     ExchangeError,
     HttpClient,
@@ -32,7 +34,7 @@ from evals.client.streams import Collector
 from evals.client.trace_context import TRACEPARENT, traceparent
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
+from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import public_url, remember, without_secrets
 from evals.text.decoding import TooManyValuesError, parse_json
 from evals.text.numbers import counted
@@ -52,12 +54,6 @@ _LARGE = 128 * 1024
 
 _SHOWN = 120
 
-_READ_AS: Mapping[str, Callable[[bytes], Any]] = {
-    "json": parse_json,
-    "text": lambda body: body.decode("utf-8", "replace"),
-}
-"""By `reply` of a request, what makes a value of its body."""
-
 
 @dataclass(slots=True, eq=False)
 class _Part:
@@ -69,12 +65,6 @@ class _Part:
     attempts: Attempts = field(default_factory=Attempts)
     reply: Reply | None = None
     stream: Collector | None = None
-
-    def named(self, failure: ExchangeError) -> ExchangeError:
-        """A failure of this request, which its message names where it is not the one that asks."""
-        if failure.request == self.name:
-            return failure
-        return replace(failure, request=self.name, message=f"{self.name}: {failure.message}")
 
 
 @dataclass(slots=True)
@@ -91,29 +81,23 @@ class _Exchange:
 
     def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
         """The times and attempts as they are recorded; latency counts from the first request that the answer needs."""
-        asked, stream, retrieved = self.asking.reply, self.asking.stream, None
-        needed = self.parts[: self.parts.index(self.asking) + 1]
-        before = sum(part.reply.elapsed_ms for part in needed[:-1] if part.reply is not None)
+        asked, stream, first = self.asking.reply, self.asking.stream, self.parts[0]
+        before = first.reply.elapsed_ms if first is not self.asking and first.reply is not None else 0.0
         latency = None if asked is None else before + asked.elapsed_ms
         if failure is not None:
-            is_late = failure.kind == "timeout" and self.current in needed
+            is_late = failure.kind == "timeout" and self.current in (first, self.asking)
             # Without a start, the time is that of the whole question.
             latency = failure.elapsed_ms + (before if failure.started is not None else 0.0) if is_late else None
-        waited_s, again = 0.0, 0
-        for part in self.parts:
-            waited_s += part.attempts.waited_s
-            again += max(0, part.attempts.failed - (part.reply is None))
-            if part is not self.asking and part.reply is not None:
-                retrieved = part.reply.elapsed_ms
-        end, began, total = failure or asked, self.parts[0].attempts.began, None
+        end, began, total = failure or asked, first.attempts.began, None
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
-        times = {
+        retrieved = next((part.reply for part in self.parts if part is not self.asking), None)
+        times: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
-            "retrieval_latency_ms": retrieved,
-            "waited_ms": waited_s * 1000,
-            "attempts": 1 + again,
+            "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
+            "waited_ms": 1000 * sum(part.attempts.retries.idle_for for part in self.parts if part.attempts.retries),
+            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
         }
         if stream is not None:
             # Where the time was up before the first text, that time is the least it would have taken.
@@ -166,7 +150,7 @@ class RAGClient:
         check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
         self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
-        self._has_secrets = self.spec.login is not None or self.redact.has_secrets
+        self._has_secrets = self.redact.has_secrets  # most answers need not be searched for any
         common: dict[str, Any] = self.spec.model_dump(include={"timeout_s", "max_body_bytes"})
         common |= {"tls": self.spec.tls, "redact": self.redact.text, "transport": transport, "clock": clock}
         client: Callable[..., HttpClient] = partial(HttpClient, **common)
@@ -179,11 +163,11 @@ class RAGClient:
         self.run_id: str | None = None
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
-        self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
         self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
         health = self.spec.health.path if self.spec.health else None
         self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
-        self._retrying = Retrying(concurrency, self.spec.patience_s, reach=self._reach, sleep=sleep, clock=clock)
+        self._retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
+        self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
@@ -285,13 +269,12 @@ class RAGClient:
             ExchangeError: There is none to be had; its `error` says why (`malformed` where it is not JSON).
         """
         send = partial(self.http.send, "GET", path, timeout_s=START_TIMEOUT_S)
-        retrying = Retrying(1, 0.0, reach=self._reach, sleep=self._sleep, clock=self._clock)
+        retrying = Retrying(AdaptiveLimit(1), 0.0, self._reach, self._sleep, self._clock)
         reply = await retrying.send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
         except ValueError as error:
-            said = "the body is not JSON"
-            raise ExchangeError("malformed", said, status=reply.status, body=reply.body) from error
+            raise ExchangeError("the body is not JSON", status=reply.status, body=reply.body) from error
 
     async def send_patiently(self, method: str, path: str, **request: Any) -> Reply:
         """Send a request, and repeat it while the server is overloaded (429, 503).
@@ -328,17 +311,14 @@ class RAGClient:
         conversation, before = Conversation(self.spec), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
             response = await self._ask(message, conversation, is_first=number == 1, trace=trace)
-            if number < len(turns) and response.error is None:
-                problem = conversation.problem()
-                response = response.model_copy(update={"error": problem})
-            if response.error is not None and len(turns) > 1:
-                named = f"turn {number} of {len(turns)}: {response.error.message}"
-                response = response.model_copy(update={"error": response.error.model_copy(update={"message": named})})
+            error = response.error or (conversation.problem() if number < len(turns) else None)
+            if error is not None and len(turns) > 1:
+                error = error.model_copy(update={"message": f"turn {number} of {len(turns)}: {error.message}"})
             if number == len(turns):
-                return response.model_copy(update={"turns": before}) if before else response
-            if response.error is not None:  # the conversation never came to its question: the times are of another turn
+                return response.model_copy(update={"error": error, "turns": before})
+            if error is not None:  # the conversation never came to its question: the times are of another turn
                 kept = response.model_dump(include={"attempts", "waited_ms", "raw", "raw_cut"})
-                return EvalResponse(error=response.error, turns=before, **kept)
+                return EvalResponse(error=error, turns=before, **kept)
             conversation.add(message, response.answer)
             before.append(response)
         raise ValueError("a conversation has at least one turn")
@@ -365,13 +345,12 @@ class RAGClient:
                     part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:
                         values |= await asyncio.to_thread(self._given, part, part.reply)
-        except ExchangeError as failure:
-            return self._failed(exchange, failure)
+        except UnusableError as error:
+            return self._failed(exchange, error)
         except TimeoutError:
             return self._failed(exchange, self._too_late(exchange.current))
-        read, size = partial(self._read, exchange, conversation), 0
-        for part in parts:
-            size += len(part.reply.body) if part.reply is not None else 0
+        size = sum(len(part.reply.body) for part in parts if part.reply is not None)
+        read = partial(self._read, exchange, conversation)
         return await asyncio.to_thread(read) if size > _LARGE else read()
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
@@ -388,37 +367,29 @@ class RAGClient:
         """The reply with the result of a job, whose time counts from the request that started the job.
 
         Raises:
-            ExchangeError: The job failed, is not done in time, or cannot be seen.
+            UnusableError: The job failed, is not done in time, or cannot be seen.
         """
         reply, status = started, self._body_of(part, started, is_checked=False)
         job, is_done = find_or_none(then.id, status), find_or_none(then.until, status)
         if job is None and not is_done:
-            lost = MappingError(f"the body has no id of a job at `{then.id}` (ask.then.id)")
-            raise self._unusable(part, started, lost)
-        path, pause_s = render_path(then.path, {"id": job}), min(_FIRST_LOOK_S, then.every_s)
-        away_since: float | None = None
+            message = f"the body has no id of a job at `{then.id}` (ask.then.id)"
+            raise ExchangeError(f"{message}: {self.redact.body(started.body)[:_SHOWN]}", status=started.status)
+        look = partial(self.http.send, "GET", render_path(then.path, {"id": job}), cookies=cookies)
+        looking = Retrying(AdaptiveLimit(1), self.spec.patience_s, self._reach, self._sleep, self._clock, is_known=True)
+        pause_s = min(_FIRST_LOOK_S, then.every_s)
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
                 while not is_done:
                     if failed := find_or_none(then.failed, status):
-                        broken = UnusableError(f"the job failed: {str(failed)[:200]}", "not_ok")
-                        raise self._unusable(part, reply, broken)
+                        raise ExchangeError(f"the job failed: {str(failed)[:200]}", "not_ok", reply.status)
                     await self._sleep(pause_s)
                     pause_s = min(1.5 * pause_s, then.every_s)
-                    try:
-                        reply, away_since = await self.http.send("GET", path, cookies=cookies), None
-                    except ExchangeError as failure:
-                        away_since = self._clock() if away_since is None else away_since
-                        has_patience = self._clock() - away_since < self.spec.patience_s
-                        if not failure.retryable or (failure.error.kind == "connect" and not has_patience):
-                            raise
-                        continue
+                    reply = await looking.send(look, Attempts(), sys.maxsize)  # the job is not started again
                     status = self._body_of(part, reply, is_checked=False)
                     is_done = find_or_none(then.until, status)
         except TimeoutError:
-            said = f"the job was not done within {self.spec.timeout_s:g} s"
-            elapsed_ms = self.spec.timeout_s * 1000
-            raise ExchangeError("timeout", said, started=started.started, elapsed_ms=elapsed_ms) from None
+            message, elapsed_ms = f"the job was not done within {self.spec.timeout_s:g} s", self.spec.timeout_s * 1000
+            raise ExchangeError(message, "timeout", started=started.started, elapsed_ms=elapsed_ms) from None
         elapsed_ms = (reply.started - started.started) * 1000 + reply.elapsed_ms
         return Reply(reply.status, reply.headers, reply.body, elapsed_ms, started.started)
 
@@ -426,24 +397,25 @@ class RAGClient:
         """What the body of a request gives to the templates of the other.
 
         Raises:
-            ExchangeError: The body cannot be read, or holds nothing to give.
+            UnusableError: The body cannot be read, or holds nothing to give.
         """
-        body, given = self._body_of(part, reply), {}
-        for name, expression in part.spec.give.items():
-            given[name] = find_or_none(expression, body)
-            if given[name] is None:
-                problem = MappingError(f"the body has nothing at `{expression}` to give as {name}")
-                raise self._unusable(part, reply, problem)
+        body = self._body_of(part, reply)
+        given = {name: find_or_none(expression, body) for name, expression in part.spec.give.items()}
+        for name, value in given.items():
+            if value is None:
+                raise MappingError(f"the body has nothing at `{part.spec.give[name]}` to give as {name}")
         return given
 
     # What came back.
 
     def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
-        recorded, asking, bodies = self._recorded(exchange, None), exchange.asking, dict[str, Any]()
+        """The response that complete replies make."""
+        asking, bodies = exchange.asking, dict[str, Any]()
         try:
             for part in exchange.parts:
-                if part.reply is not None:
-                    bodies[part.name] = self._body_of(part, part.reply)
+                exchange.current = part
+                bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply)
+            exchange.current = asking
             if self.spec.session is not None:
                 conversation.take(bodies["ask"])
             streamed = asking.stream.streamed() if asking.stream is not None else None
@@ -451,50 +423,37 @@ class RAGClient:
                 streamed = streamed._replace(text=self.redact.text(streamed.text))
             raw = asking.reply.body if asking.reply is not None else b""
             fields = self._reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
-        except ExchangeError as failure:
-            return EvalResponse(**recorded, error=failure.error)
         except UnusableError as error:
-            part = next(part for part in exchange.parts if part.name == error.request)
-            return EvalResponse(**recorded, error=self._unusable(part, part.reply, error).error)
-        return EvalResponse(**recorded, **fields)
+            return self._failed(exchange, error)
+        return EvalResponse(**self._recorded(exchange, None), **fields)
 
     def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
         """The body of a reply, as expressions see it.
 
         Raises:
-            ExchangeError: It is not what it is to be, or says itself that something is wrong.
+            UnusableError: It is not what it is to be, or says itself that something is wrong.
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = reply.stream.body() if reply.stream is not None else _READ_AS[part.spec.reply](reply.body)
+            body = _parsed(part.spec, reply.body, part.stream)
             body = self.redact.value(body) if self._has_secrets else body
-            if is_checked and condition is not None:
-                problem = None if find(condition, body) else f"`{condition}` does not hold"
-            elif is_checked and isinstance(body, dict) and not body.keys().isdisjoint(("errors", "error")):
-                said = error_in(body)
-                problem = said and f"the body says {said[:_SHOWN]!r} (with `ok_when` it would be read all the same)"
-        except UnusableError as error:
-            raise self._unusable(part, reply, error) from error
         except TooManyValuesError as error:
-            raise self._unusable(part, reply, UnusableError(str(error), "too_large")) from error
+            raise UnusableError(str(error), "too_large", reply.status) from error
         except ValueError as error:
             kind = self.redact.text(reply.headers.get("content-type", "no content type"))
             is_text = kind.startswith(("text/plain", "text/xml", "application/xml"))
-            way = f"; `server.{part.name}.reply: text` reads a text" if is_text else ""
-            message = f"the body is not JSON ({kind}): {self.redact.body(reply.body)[:_SHOWN]!r}{way}"
-            raise self._unusable(part, reply, UnusableError(message)) from error
+            hint = f"; `server.{part.name}.reply: text` reads a text" if is_text else ""
+            message = f"the body is not JSON ({kind}): {self.redact.body(reply.body)[:_SHOWN]!r}{hint}"
+            raise UnusableError(message, status=reply.status) from error
+        if is_checked and condition is not None:
+            problem = None if find(condition, body) else f"`{condition}` does not hold"
+        elif is_checked and isinstance(body, dict) and not body.keys().isdisjoint(("errors", "error")):
+            problem = error_in(body)
+            problem = problem and f"the body says {problem[:_SHOWN]!r} (with `ok_when` it would be read all the same)"
         if problem is not None:
-            said = f"{problem}: {self.redact.body(reply.body)[:200]}"
-            raise self._unusable(part, reply, UnusableError(said, "not_ok"))
+            message = f"{problem}: {self.redact.body(reply.body)[:200]}"
+            raise UnusableError(message, "not_ok", reply.status)
         return body
-
-    def _unusable(self, part: _Part, reply: Reply | None, error: UnusableError) -> ExchangeError:
-        """The failure of a reply that is no answer that can be read."""
-        message, status = str(error), None
-        if reply is not None:
-            excerpt, status = f": {self.redact.body(reply.body)[:_SHOWN]}", reply.status
-            message += excerpt if isinstance(error, MappingError) else ""
-        return part.named(ExchangeError(error.kind, message, status=status))
 
     def _too_late(self, part: _Part) -> ExchangeError:
         """The failure of a question that reached its deadline."""
@@ -502,11 +461,21 @@ class RAGClient:
         message, received = f"no answer within {limit:g} s, in {attempts} (server.deadline_s)", b""
         if part.stream is not None and part.stream.received:
             message, received = f"{message}: the stream brought {part.stream.so_far}", bytes(part.stream.received)
-        return ExchangeError("timeout", message, elapsed_ms=limit * 1000, body=received)
+        return ExchangeError(message, "timeout", elapsed_ms=limit * 1000, body=received)
 
-    def _failed(self, exchange: _Exchange, failure: ExchangeError) -> EvalResponse:
-        error = exchange.current.named(failure).error
-        return EvalResponse(error=error, **self._recorded(exchange, failure))
+    def _failed(self, exchange: _Exchange, failure: UnusableError) -> EvalResponse:
+        """The response of a question without an answer, whose message names the request that does not ask."""
+        part = exchange.current
+        if failure.request == "retrieve":  # a body that only the reader of both knows to be the wrong one
+            part = next(retrieving for retrieving in exchange.parts if retrieving is not exchange.asking)
+        message, reply = failure.message, part.reply
+        status = reply.status if failure.status is None and reply is not None else failure.status
+        if isinstance(failure, MappingError) and reply is not None:
+            message += f": {self.redact.body(reply.body)[:_SHOWN]}"
+        message = message if part.name == "ask" else f"{part.name}: {message}"
+        error = ResponseError(kind=failure.kind, status=status, message=message, request=part.name)
+        received = failure if isinstance(failure, ExchangeError) else None
+        return EvalResponse(error=error, **self._recorded(exchange, received))
 
     def _recorded(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
         """Times, attempts and the bodies that were received, as they are recorded.
@@ -535,16 +504,25 @@ class RAGClient:
             UnusableError: They hold no answer for this mapping.
             ValueError: One is not JSON.
         """
-        retrieve, retrieved, streamed = self.spec.retrieve, None, None
+        retrieve, retrieved, stream = self.spec.retrieve, None, None
         if retrieve is not None and retrieve.map is not None:
             if raw_retrieval is None:
                 raise MappingError("the run holds no body of a second request (server.retrieve)")
-            retrieved = _READ_AS[retrieve.reply](raw_retrieval.encode())
-        if self.spec.stream is None:
-            body = _READ_AS[self.spec.ask.reply](raw.encode())
-        else:
+            retrieved = _parsed(retrieve, raw_retrieval.encode())
+        if self.spec.stream is not None:
             stream = Collector(self.spec.stream)
             stream.take(raw.encode(), 0.0)
             stream.finish(0.0)
-            body, streamed = stream.body(), stream.streamed()
-        return self._reader.read(body, retrieved, streamed, raw.encode())
+        body = _parsed(self.spec.ask, raw.encode(), stream)
+        return self._reader.read(body, retrieved, stream.streamed() if stream is not None else None, raw.encode())
+
+
+def _parsed(spec: RequestSpec, body: bytes, stream: Collector | None = None) -> Any:
+    """The value of a body: the events of a stream, a text, or JSON.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+    if stream is not None:
+        return stream.body()
+    return parse_json(body) if spec.reply == "json" else body.decode("utf-8", "replace")

@@ -3,7 +3,6 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
 from datetime import date, datetime
 from hashlib import sha256
 from math import isfinite
@@ -114,17 +113,6 @@ DEFAULT_URL = "http://localhost:8001"
 
 GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
-
-_NEWER = (
-    *("map.refused", "map.references", "ask.form", "ask.reply", "ask.give", "ask.then"),
-    *("retrieve.url", "session.cookie", "retrieve", "stream", "session"),
-)
-"""Keys added later: while they are empty, the fingerprint is the same as without them."""
-
-_WITHDRAWN = {
-    "transport": "a server is asked in one way; a proxy over SOCKS 5 needs pip install 'rag-evals[socks]'",
-    "max_chunks": "lists of chunks are read whole; server.max_body_bytes bounds an answer",
-}
 
 
 class Endpoint(Record):
@@ -266,9 +254,6 @@ _MARKERS = (
     r"\\?[\[［【]\s*(?:(?i:doc|document|source|chunk|passage|context|ref|reference)\.?\s*[:#]?\s*|[#^])?"
     r"(\d+(?:\s*(?:[,;&–-]|and)\s*\d+)*)(?:†[^\[\]【】]*)?\s*\\?[\]］】]"
 )
-
-_MARKERS_BEFORE = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
-"""The default of runs that were begun before; the one of now reads all that it read."""
 
 
 class CitationSpec(Record):
@@ -456,14 +441,6 @@ class ServerSpec(Record):
         """Whether the second request is sent before the one that asks, which needs what it brings."""
         return self.retrieve is not None and bool(self.retrieve.give)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _names_what_is_gone(cls, keys: Any) -> Any:
-        for name in keys if isinstance(keys, Mapping) else ():
-            if name in _WITHDRAWN:
-                raise ValueError(f"{name} is gone: {_WITHDRAWN[name]}")
-        return keys
-
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
         retrieved = self.retrieve is not None and self.retrieve.map is not None
@@ -480,15 +457,7 @@ class ServerSpec(Record):
         return self
 
     def fingerprint(self) -> str:
-        """A hash over how a question is asked and its answer read, with ${NAME} as written."""
+        """A hash over how a question is asked and its answer read, with ${NAME} as written; defaults are not in it."""
         asked = {"ask", "stream", "session", "retrieve", "map", "citations", "clean"}
-        deciding = self.model_dump(mode="json", by_alias=True, include=asked)
-        for key in _NEWER:
-            above, _, name = key.rpartition(".")
-            place = deciding[above] if above else deciding
-            if place is not None and place[name] in (None, {}, False, "json"):
-                del place[name]
-        deciding["clean"] = self.clean or ([] if self.clean is None else None)
-        if self.citations.markers == _MARKERS:
-            deciding["citations"]["markers"] = _MARKERS_BEFORE
+        deciding = self.model_dump(mode="json", by_alias=True, include=asked, exclude_defaults=True)
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

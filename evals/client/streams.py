@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Iterator
+from io import IncrementalNewlineDecoder
 from itertools import pairwise
 from typing import Any
 
@@ -24,9 +25,6 @@ CUMULATIVE = (
 UNREAD_ERROR = (
     "a piece of the stream looks like an error, which server.stream.error does not find: the answer may have broken off"
 )
-
-_ENDS = re.compile(r"\r\n|\n|\r")
-"""The line ends of an event stream (WHATWG HTML, 9.2.5); `str.splitlines` knows more, which are text there."""
 
 _LINE_OF_AI_SDK = re.compile(r"\s*([0-9a-zA-Z])\s*:(.*)", re.DOTALL)
 
@@ -58,11 +56,11 @@ class EventReader:
 
     def __init__(self, form: StreamFormat) -> None:
         self._form = form
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        # Lines end in CR, LF or both (WHATWG HTML, 9.2.5); `str.splitlines` knows more ends, which are text there.
+        self._decoder = decoder if form == "text" else IncrementalNewlineDecoder(decoder, translate=True)
         self._begun: list[str] = []
         """The parts of a line that is not ended: it is not copied each time."""
-        self._after_return = False
-        """Whether the last character was a CR, of which a LF may be the second half."""
         self._name, self._data = "", list[str]()
         self.cut = False
 
@@ -76,11 +74,7 @@ class EventReader:
         if self._form == "text":
             yield from [("message", text)] if text else ()
             return
-        if self._after_return and text:
-            text = text.removeprefix("\n")
-            self._after_return = False
-        self._after_return = self._after_return or text.endswith("\r")
-        *lines, rest = _ENDS.split(text)
+        *lines, rest = text.split("\n")
         for line in lines:
             whole, self._begun = "".join([*self._begun, line]), []
             yield from self._line(whole)
@@ -102,11 +96,10 @@ class EventReader:
                 yield self._name or "message", "\n".join(self._data) if self._data else None
                 self._name, self._data = "", []
         elif line.strip():
-            found = _LINE_OF_AI_SDK.fullmatch(line) if self._form == "vercel" else None
-            if found is None and self._form == "vercel":
-                message = f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}'
-                raise UnusableError(message)
-            yield ("message", line) if found is None else (found[1], found[2])
+            typed = _LINE_OF_AI_SDK.fullmatch(line) if self._form == "vercel" else None
+            if typed is None and self._form == "vercel":
+                raise UnusableError(f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}')
+            yield ("message", line) if typed is None else (typed[1], typed[2])
 
 
 class Collector:
@@ -186,7 +179,7 @@ class Collector:
         is_long = len(texts) >= _FEW and len(texts[0]) < len(texts[-1]) >= _LONG
         doubts = {
             CUT: self._reader.cut,
-            UNFINISHED: not self.is_done and {found[1] for found in _FINISH.finditer(self.received)} == {b"null"},
+            UNFINISHED: not self.is_done and {finish[1] for finish in _FINISH.finditer(self.received)} == {b"null"},
             CUMULATIVE: is_long and all(after.startswith(before) for before, after in pairwise(texts)),
             UNREAD_ERROR: any(map(_is_error, self._events)),
         }
@@ -204,10 +197,10 @@ class Collector:
         self._values += _ENVELOPE + (sum(map(data.count, ",[{:")) if data else 0)
         if self._values > MAX_VALUES:  # as those of a body are bounded
             raise UnusableError(f"the pieces of the stream hold over {MAX_VALUES:,} values", "too_large")
-        if failure := _found(self._spec.error_at, event) or error_in(event["data"]):
+        if failure := _selected(self._spec.error_at, event) or error_in(event["data"]):
             raise UnusableError(f"the stream says after {self.so_far}: {str(failure)[:200]}", "not_ok")
-        self._add(_found(self._spec.text_at, event), at_ms)
-        self.is_done = bool(_found(self._spec.done, event))
+        self._add(_selected(self._spec.text_at, event), at_ms)
+        self.is_done = bool(_selected(self._spec.done, event))
 
     def _parsed(self, data: str | None) -> Any:
         if data is None or (self._spec.format == "sse" and self._spec.data == "text"):
@@ -219,22 +212,21 @@ class Collector:
                 return data  # a word such as ping
             raise UnusableError(f"a piece of the stream is not JSON: {data[:120]!r}") from error
 
-    def _add(self, found: Any, at_ms: float) -> None:
-        """Add the text, or the list of texts, that was found in an event."""
-        if found is None or isinstance(found, bool) or found == []:
+    def _add(self, given: Any, at_ms: float) -> None:
+        """Add the text, or the list of texts, that an event gives."""
+        if given is None or isinstance(given, bool) or given == []:
             return
-        texts = found if isinstance(found, list) else [found]
+        texts = given if isinstance(given, list) else [given]
         for odd in (text for text in texts if not isinstance(text, str)):
             hint = " (server.stream.data: text leaves it a text)" if kind_of(odd) == "a number" else ""
             raise UnusableError(f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{hint}")
         text, self._has_text = "".join(texts), True
-        if not text or (self._spec.whole and self._texts == [text]):
-            return
-        if self._spec.whole:
-            self._texts.clear()
-        self._texts.append(text)
-        self.first_ms = at_ms if self.first_ms is None else self.first_ms
-        self.last_ms = at_ms
+        if text and not (self._spec.whole and self._texts == [text]):
+            if self._spec.whole:
+                self._texts.clear()
+            self._texts.append(text)
+            self.first_ms = at_ms if self.first_ms is None else self.first_ms
+            self.last_ms = at_ms
 
     def _shape(self) -> str:
         """What the events look like, for somebody who writes the expression of their text."""
@@ -248,7 +240,7 @@ class Collector:
         return f"{hint}its pieces are {'; '.join(list(shapes)[:3])}"[:300]
 
 
-def _found(expression: str | None, event: dict[str, Any]) -> Any:
+def _selected(expression: str | None, event: dict[str, Any]) -> Any:
     try:
         return find(expression, event)
     except MappingError as error:
