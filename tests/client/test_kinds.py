@@ -194,10 +194,11 @@ def test_a_first_request_brings_a_vector_and_the_answer_its_chunks() -> None:
         ({"map": {"answer": "a", "chunks": "b"}}, "map.chunks and retrieve.map.chunks are both given"),
         ({"ask": {**PLAIN["ask"], "give": {"x": "y"}}, "retrieve": {"give": {"z": "y"}}}, "one request comes first"),
         ({"ask": JOB, "stream": {"delta": "data"}}, "stream and ask.then are both given"),
-        ({"transport": "httpx"}, "transport: unknown key"),
+        ({"transport": "httpx"}, "transport is gone: a server is asked in one way"),
+        ({"max_chunks": 5}, "max_chunks is gone: lists of chunks are read whole"),
     ],
 )
-def test_keys_that_contradict_each_other_or_are_unknown_are_refused(over: dict[str, Any], said: str) -> None:
+def test_keys_that_contradict_each_other_or_are_gone_are_refused(over: dict[str, Any], said: str) -> None:
     """None is ignored."""
     search = {"path": "/s", "json": {"q": "{{question}}"}, "map": {"chunks": "hits"}, **over.get("retrieve", {})}
     with pytest.raises(ConfigError, match=said):
