@@ -189,7 +189,7 @@ def _column_hints(draft: Draft) -> Iterator[str]:
         if len(fields) == 1:
             pairs.setdefault(fields[0], column)
         elif fields:
-            choices = " or ".join(_yaml({field: column}, on_one_line=False) for field in fields)
+            choices = " or ".join(_yaml({field: column}) for field in fields)
             meaning = _MEANINGS[fields[0]]
             yield f"  where the column {column} says {meaning}, say so in the configuration under columns: {choices}"
     if pairs:
@@ -280,20 +280,30 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
 # What is written, and what to do next.
 
 
-def _yaml(value: Any, *, on_one_line: bool | None = None) -> str:
-    """As YAML: what holds no lists or mappings of its own is on one line."""
+def _yaml(value: Any, *, on_one_line: bool = False) -> str:
     text: str = yaml.safe_dump(
         value, default_flow_style=on_one_line, width=math.inf, allow_unicode=True, sort_keys=False
     )
     return text.rstrip()
 
 
+def _key_line(key: str, value: Any) -> str:
+    """A key with its value on one line."""
+    return _yaml({key: value}, on_one_line=True)[1:-1]
+
+
 def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, judged: bool) -> str:
-    """The configuration: what differs from the defaults."""
-    keys: dict[str, Any] = {"datasets": [GOLDEN]} if questions.file is None else {"dataset_file": str(questions.file)}
-    keys |= {"columns": dict(questions.columns)} if questions.columns else {}
-    keys |= {"server": server, "judge": judged}
-    return f"# Run it: {_command('eval', path)}    (every key: docs/configuration.md)\n{_yaml(keys)}\n"
+    """The configuration: what differs from the defaults, a key a line; of `map`, an expression a line."""
+    lines = [f"# Run it: {_command('eval', path)}    (every key: docs/configuration.md)"]
+    lines.append("datasets: [golden]" if questions.file is None else _key_line("dataset_file", str(questions.file)))
+    lines += [_key_line("columns", dict(questions.columns))] if questions.columns else []
+    lines.append("server:")
+    for key, value in server.items():
+        if key == "map" and isinstance(value, dict):
+            lines += ["  map:", *(f"    {_key_line(name, part)}" for name, part in value.items())]
+        else:
+            lines.append(f"  {_key_line(key, value)}")
+    return "\n".join([*lines, _key_line("judge", judged), ""])
 
 
 def _command(name: str, path: Path) -> str:

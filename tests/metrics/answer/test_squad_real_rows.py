@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from evals.metrics.squad import SquadEM, SquadF1, best, exact, f1
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.text.refusals import reading
 
 pytestmark = pytest.mark.real_rows
 
@@ -43,13 +44,23 @@ def test_the_totals_are_those_that_the_official_script_prints(folder: Path) -> N
 
 @pytest.mark.slow
 def test_the_metrics_give_published_predictions_what_the_official_script_gives(folder: Path) -> None:
-    """Through the metrics, abstentions and all: exact match 65.7037 and F1 67.8765 over 11,873 questions."""
+    """Through the metrics, as of an extractive system: exact match 65.7037 and F1 67.8765 over 11,873 questions."""
     official: dict[str, Any] = json.loads((folder / "official-output-bidaf-elmo.json").read_text())
     predictions = json.loads((folder / "predictions-bidaf-elmo.json").read_text())
     rows = parquet.read_table(folder / "validation-11873.parquet", columns=["id", "question", "answers"]).to_pylist()
     for metric, name in ((SquadEM(), "exact"), (SquadF1(), "f1")):
-        values = [metric.compute(_question(row), EvalResponse(answer=predictions[row["id"]])).value for row in rows]
+        responses = [EvalResponse(answer=predictions[row["id"]], extractive=True) for row in rows]
+        pairs = zip(rows, responses, strict=True)
+        values = [metric.compute(_question(row), response).value for row, response in pairs]
         assert 100 * sum(value or 0.0 for value in values) / len(values) == pytest.approx(official[name], abs=1e-6)
+
+
+def test_few_published_spans_are_taken_for_refusals(folder: Path) -> None:
+    """At most one in a hundred, where nothing says that the system is extractive."""
+    predictions = json.loads((folder / "predictions-bidaf-elmo.json").read_text())
+    rows = parquet.read_table(folder / "validation-11873.parquet", columns=["id", "question"]).to_pylist()
+    spans = [(predictions[row["id"]], row["question"]) for row in rows if predictions[row["id"]]]
+    assert sum(reading(span, question).declines for span, question in spans) <= 0.01 * len(spans)
 
 
 @pytest.fixture
