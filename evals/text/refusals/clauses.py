@@ -28,8 +28,6 @@ _CITATION = re.compile(
     r"|\[(?:sources?|docs?|documents?|passages?|chunks?|contexts?|refs?|pages?|p\.?)[ :.#]{0,2}\d[\d,\s-]{0,40}\]"
 )
 _QUOTATION = re.compile(r"\"[^\"]*\"|«[^«»]*»|“[^“”]*”|„[^„“”]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)")
-_MOSTLY_QUOTED = 0.4
-"""What stands outside of quotations, as a share of an answer that they make up."""
 _MARKDOWN = re.compile(r"[*_#`>|~]+|^[^\S\n]*(?:[-+•]|\d{1,2}[.)])[^\S\n]+", re.MULTILINE)
 _CANNOT = re.compile(r"\bcan(?:'?t|not)\b")
 _CONTRACTED_NOT = re.compile(r"n't\b|\b(do|does|did|is|are|was|were|could|have|has)nt\b")
@@ -87,7 +85,7 @@ def clauses_of(answer: str) -> list[list[Word]]:
     text = _CITATION.sub(" ", plain(answer))
     if any(mark in text for mark in "\"«“„'"):
         unquoted = _QUOTATION.sub(" qquote ", text)
-        text = unquoted if len(unquoted) > _MOSTLY_QUOTED * len(text) else text
+        text = unquoted if 2 * len(unquoted) > len(text) else text
     for phrase in _foreign_phrases():
         if phrase in text:
             text = text.replace(phrase, f" {_FOREIGN} ")
