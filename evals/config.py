@@ -372,9 +372,9 @@ def _refuse_foreign_address(below: Any, above: Any) -> None:
 def _explain(problem: Problem) -> ConfigError:
     if (gone := withdrawn_key(problem.key)) is not None:
         error: ConfigError = gone
-    elif problem.beside:
+    elif problem.known:
         section, _, name = problem.key.rpartition(".")
-        known = problem.beside if section else (*problem.beside, "rag_server_url")
+        known = problem.known if section else (*problem.known, "rag_server_url")
         error = UnknownNameError("configuration key", name, known, section=section)
     else:
         error = ConfigError(f"configuration: {problem}", problem.hint or "docs/configuration.md documents every key")

@@ -150,14 +150,14 @@ def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPar
             )
         )
     yield TextTable(columns, rows, "Pareto front", ["on the front"])
-    for each in front.differences:
-        if each.better is not None:
-            other = each.first if each.better == each.last else each.last
+    for difference in front.differences:
+        if difference.better is not None:
+            other = difference.first if difference.better == difference.last else difference.last
             yield TextLine(
-                f"beyond chance: in {each.objective}, {names[each.better]} is better than {names[other]} "
-                f"({signed(abs(each.gain), 'ratio')} on a scale from 0 to 1, n = {each.n})"
+                f"beyond chance: in {difference.objective}, {names[difference.better]} is better than {names[other]} "
+                f"({signed(abs(difference.gain), 'ratio')} on a scale from 0 to 1, n = {difference.n})"
             )
-    if not any(each.better for each in front.differences):
+    if not any(difference.better for difference in front.differences):
         yield TextLine("no objective differs beyond chance between two of these runs", "faint")
     yield from (TextLine(f"not an objective here: {name}: {why}", "faint") for name, why in front.left_out.items())
 

@@ -203,7 +203,7 @@ def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) 
         if key in answers:
             key = f"{key} ({len(answers) + 1})"
         question = record.question.model_copy(update={"id": key})
-        worth = scale.together(labelled[each] for each in same.values())
+        worth = scale.together(labelled[labelling] for labelling in same.values())
         answers[key] = record.model_copy(update={"question": question}), worth
     return answers
 

@@ -209,8 +209,8 @@ def left_out(dropped: Mapping[str, int]) -> str:
 def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
     """How files of the user's own were read, and what was left out of them."""
     notes = []
-    for each in fingerprints:
-        notes += each.notes
-        if each.available is not None and each.dropped:
-            notes.append(f"{each.source}: left out: {left_out(each.dropped)}")
+    for dataset in fingerprints:
+        notes += dataset.notes
+        if dataset.available is not None and dataset.dropped:
+            notes.append(f"{dataset.source}: left out: {left_out(dataset.dropped)}")
     return notes

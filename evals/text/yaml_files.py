@@ -231,13 +231,13 @@ class Problem:
         key: Where, with all keys above it: `match.rule`. Empty where the whole is wrong.
         what: What is wrong with it.
         hint: What to do; None where nothing is known.
-        beside: The keys that the place of an unknown key has; empty for every other problem.
+        known: The keys that the place of an unknown key has; empty for every other problem.
     """
 
     key: str
     what: str
     hint: str | None = None
-    beside: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.key}: {self.what}" if self.key else self.what
@@ -251,7 +251,7 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
 def first_problem(error: ValidationError, model: type[BaseModel]) -> Problem:
     """What to correct first: a key that is unknown, for it is why another is missing, else the first thing found."""
     problems = problems_of(error, model)
-    return next((problem for problem in problems if problem.beside), problems[0])
+    return next((problem for problem in problems if problem.known), problems[0])
 
 
 def nearest_hint(name: str, known: Iterable[str]) -> str:
@@ -264,8 +264,8 @@ def nearest_hint(name: str, known: Iterable[str]) -> str:
 def _problem(found: Mapping[str, Any], model: type[BaseModel]) -> Problem:
     key = ".".join(map(str, found["loc"]))
     if found["type"] == "extra_forbidden":
-        beside = tuple(keys_at(model, found["loc"][:-1]))
-        return Problem(key, UNKNOWN_KEY, nearest_hint(str(found["loc"][-1]), beside), beside)
+        known = tuple(keys_at(model, found["loc"][:-1]))
+        return Problem(key, UNKNOWN_KEY, nearest_hint(str(found["loc"][-1]), known), known)
     context = {name: f"{each:g}" if isinstance(each, float) else each for name, each in found.get("ctx", {}).items()}
     words = _WORDS.get(found["type"])
     if words is None:  # what pydantic puts before the words of our own checks says nothing to a user

@@ -57,13 +57,13 @@ def calibrate(flags: CalibrateFlags) -> None:
             f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done)}",
             "what was judged is kept: give the same command again",
         )
-    found = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
-    unquoted = [disagreement.model_copy(update={"quote": None}) for disagreement in found.disagreements]
-    path = save_calibration(settings.runs_dir, found.model_copy(update={"disagreements": unquoted}))
+    calibration = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
+    unquoted = [disagreement.model_copy(update={"quote": None}) for disagreement in calibration.disagreements]
+    path = save_calibration(settings.runs_dir, calibration.model_copy(update={"disagreements": unquoted}))
     if flags.as_json:
-        print_json(found.model_dump_json(indent=2))
+        print_json(calibration.model_dump_json(indent=2))
         return
-    show(console(), calibration_parts(found, done.run))
+    show(console(), calibration_parts(calibration, done.run))
     say(f"saved to {path}: every report of a run judged in the same way shows it")
     say(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}")
 
