@@ -15,8 +15,8 @@ from evals.metrics.judged import JudgedMetric, Replies
 from evals.metrics.ranking import adapted_ndcg
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.text.matching import Tokens, covered
 from evals.text.numbers import numbers
+from evals.text.runs import Tokens, covered
 from evals.text.tokens import NEGATORS, UNSPACED, fold, tokens
 
 # Whether the fact of an expected answer is included in an answer: letters that nearly agree, the same numbers, and no

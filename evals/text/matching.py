@@ -15,11 +15,11 @@ By text, no chunk counts that says another number or name in its place, denies i
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -28,8 +28,8 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import GoldPassage
 from evals.schemas.response import RetrievedChunk
 from evals.text.documents import GoldDocument, names_of
-from evals.text.markup import plain
-from evals.text.tokens import NEGATORS, framed, tokens
+from evals.text.runs import FREE, ComparedText, Run, Tokens, runs_of, set_margins, untangled
+from evals.text.tokens import NEGATORS
 
 Rule = Literal["auto", "chunk_id", "span", "text", "inside", "overlap", "document"]
 OF_TEXT = frozenset({"text", "inside", "overlap"})
@@ -53,18 +53,10 @@ class MatchSettings(Record):
     """Whether the text of a gold counts in another document than its own too."""
 
 
-_SHINGLE, _MOST_REPEATED = 3, 4
-"""Tokens that are looked up together; places of the gold that say the same three which are followed."""
-_MIN_RUN, _FREE_RUN, _BRIDGE = 4, 7, 2
-"""A run at an end of the gold; one anywhere; tokens misread between two runs of one row."""
 _HEADING, _EDGE, _GAP = 40, 3, 8
 """Tokens that a heading has at most; beyond a run, and between two, those that are compared with the gold's."""
 _ALIKE = 0.65
 """Letters that two forms of a word, or a word and its misreading, share."""
-
-_PARTED = re.compile(r"(?<=\w)-\s+(?=\w)")
-
-Tokens = tuple[str, ...]
 
 
 class Pieces(NamedTuple):
@@ -183,13 +175,13 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
     matches = Matches(_originals(chunks), tuple({} for _ in chunks))
     if not golds or not chunks:
         return matches
-    given = [_Text(place, chunks[place].text or "") for place, first in enumerate(matches.original) if place == first]
-    _set_margins(given)
-    wanted = [_Text(index, gold.text) for index, gold in enumerate(golds)]
+    given = [ComparedText(place, chunks[place].text or "") for place in dict.fromkeys(matches.original)]
+    set_margins(given)
+    wanted = [ComparedText(index, gold.text) for index, gold in enumerate(golds)]
     ids: dict[int, set[str | None]] = {}
     for chunk, first in zip(chunks, matches.original, strict=True):
         ids.setdefault(first, set()).add(chunk.chunk_id)
-    shared = _shared(given, wanted) if settings.rule in {"auto", *OF_TEXT} else {}
+    runs = runs_of(given, wanted)
     names, documents = list(map(names_of, chunks)), [gold.document_id for gold in golds]
     by_name = {name: GoldDocument(name, documents, names) for name in dict.fromkeys(documents)}
     for gold, text in zip(golds, wanted, strict=True):
@@ -198,7 +190,7 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
             place = chunk_text.place
             rule, piece = _rule_by_name(gold, chunks[place], ids[place], document, place, settings), whole
             if rule is None:
-                rule, piece = _rule_by_text(text, chunk_text, shared.get((place, text.place), ()), settings)
+                rule, piece = _rule_by_text(text, chunk_text, runs.get((place, text.place), ()), settings)
                 if piece and _is_elsewhere(document, place, text, settings):
                     matches.other_documents += rule is not None and document.is_other(place)
                     continue
@@ -211,7 +203,7 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
     return matches
 
 
-def _is_elsewhere(document: GoldDocument, place: int, gold: "_Text", settings: MatchSettings) -> bool:
+def _is_elsewhere(document: GoldDocument, place: int, gold: ComparedText, settings: MatchSettings) -> bool:
     """Whether a text does not count as it is of another document."""
     if gold.count < settings.short_gold_tokens:
         return document.may_be_other(place)
@@ -236,150 +228,6 @@ def _originals(chunks: Sequence[RetrievedChunk]) -> tuple[int, ...]:
         for key in [*keys, *bare, (id_, "any")]:
             first.setdefault(key, known)
     return tuple(originals)
-
-
-# Texts as runs of tokens.
-
-
-class _Text:
-    """The tokens of a chunk or of a gold, with its place in its list."""
-
-    def __init__(self, place: int, text: str) -> None:
-        self.place, self.text = place, plain(text)
-        self.tokens: Tokens = tokens(self.text)
-        self.count = len(self.tokens)
-        self.begin, self.end = 0, self.count
-        """Where its own text begins and ends: a header and a footer that its neighbours have too stand outside."""
-
-    @cached_property
-    def framed(self) -> str:
-        """The tokens framed by blanks, so that `in` compares whole words."""
-        return f" {' '.join(self.tokens)} "
-
-    @cached_property
-    def joined(self) -> str:
-        """The same, with the words joined that the ends of lines part; empty where none may be parted."""
-        joined = _PARTED.sub("", self.text) if "-" in self.text else self.text
-        return "" if joined == self.text else framed(joined)
-
-    def holds(self, gold: "_Text", longest: int) -> bool:
-        """Whether a gold stands in it as whole words, given its longest stretch of three or more tokens of golds."""
-        if gold.count <= max(longest, _SHINGLE - 1) and gold.framed in self.framed:
-            return True
-        parted = (gold.joined, self.framed), (gold.framed, self.joined), (gold.joined, self.joined)
-        return any(mine and mine in yours for mine, yours in parted)
-
-
-def _set_margins(texts: Sequence[_Text]) -> None:
-    """Find with what each text begins and ends as the next one does, numbers aside."""
-    for text, neighbour in zip(texts, [*texts[1:], *texts[:1]], strict=True):
-        if text is not neighbour:
-            text.begin = _agreeing(text.tokens, neighbour.tokens)
-            text.end = text.count - _agreeing(text.tokens[: text.begin : -1], neighbour.tokens[::-1])
-
-
-def _agreeing(mine: Tokens, yours: Tokens) -> int:
-    """How many tokens the two have in common from the start; 0 for a few, which are chance."""
-    alike = (ours == theirs or (ours.isdigit() and theirs.isdigit()) for ours, theirs in zip(mine, yours, strict=False))
-    count = sum(takewhile(bool, alike))
-    return count if _MIN_RUN <= count < len(mine) else 0
-
-
-class Run(NamedTuple):
-    """Tokens of a gold, from `start` to before `stop`, that stand in a chunk from `place` to before `end`."""
-
-    start: int
-    stop: int
-    place: int
-    end: int
-
-    @property
-    def size(self) -> int:
-        """Number of tokens."""
-        return self.stop - self.start
-
-
-_STRETCH = re.compile(rb"\x01{3,}")
-
-_Places = dict[Tokens, list[tuple[int, int]]]
-"""By three tokens in a row, the golds that say them, by their places in their list, and where they stand in each."""
-
-
-def _threes(words: Tokens) -> Iterator[Tokens]:
-    return zip(words, words[1:], words[2:], strict=False)
-
-
-def _places_in(golds: Iterable[Tokens]) -> _Places:
-    """Where each three tokens of golds stand; of a gold that repeats them, the last places."""
-    places: _Places = {}
-    for index, gold in enumerate(golds):
-        for at, three in enumerate(_threes(gold)):
-            stands = places.setdefault(three, [])
-            stands.append((index, at))
-            if len(stands) > _MOST_REPEATED and stands[-_MOST_REPEATED - 1][0] == index:
-                del stands[-_MOST_REPEATED - 1]
-    return places
-
-
-def _shared(chunks: Sequence[_Text], golds: Sequence[_Text]) -> dict[tuple[int, int], list[Run] | None]:
-    """By chunk and gold what both share: None for the whole gold, as whole words, else runs; without what shares none.
-
-    A gold, or three of its tokens in a row, can only stand where each token of the chunk is of a gold's vocabulary.
-    """
-    vocabulary = frozenset(chain.from_iterable(gold.tokens for gold in golds))
-    places = _places_in(gold.tokens for gold in golds)
-    shared: dict[tuple[int, int], list[Run] | None] = {}
-    for chunk in chunks:
-        known = bytes(map(vocabulary.__contains__, chunk.tokens))
-        stretches = [stretch.span() for stretch in _STRETCH.finditer(known)]
-        starts = chain.from_iterable(range(start, end - _SHINGLE + 1) for start, end in stretches)
-        runs = _runs(((place, chunk.tokens[place : place + _SHINGLE]) for place in starts), places)
-        longest = max([end - start for start, end in stretches], default=0)
-        for gold in golds:
-            if gold.count and chunk.holds(gold, longest):
-                shared[chunk.place, gold.place] = None
-            elif gold.count > _SHINGLE and gold.place in runs:
-                shared[chunk.place, gold.place] = runs[gold.place]
-    return shared
-
-
-def _runs(threes: Iterable[tuple[int, Tokens]], places: _Places) -> dict[int, list[Run]]:
-    """By gold its runs in a chunk, bridged over misread tokens.
-
-    Args:
-        threes: Three tokens in a row and their place in the chunk, in order.
-        places: Where they stand in golds.
-    """
-    rows: dict[tuple[int, int], list[list[int]]] = {}
-    for place, three in threes:
-        for gold, at in places.get(three, ()):
-            row = rows.setdefault((gold, at - place), [])
-            if row and at <= row[-1][1] + _BRIDGE:
-                row[-1][1] = at + _SHINGLE
-            else:
-                row.append([at, at + _SHINGLE])
-    runs: dict[int, list[Run]] = {}
-    for (gold, ahead), row in rows.items():
-        runs.setdefault(gold, []).extend(Run(start, stop, start - ahead, stop - ahead) for start, stop in row)
-    return runs
-
-
-def _untangled(runs: Iterable[Run]) -> list[Run]:
-    """The runs that stand in the same order in gold and chunk, longer ones before shorter ones: phrases repeat."""
-    kept: list[Run] = []
-    for run in sorted(runs, key=lambda run: -run.size):
-        if all(
-            (run.stop <= other.start and run.end <= other.place) or (run.start >= other.stop and run.place >= other.end)
-            for other in kept
-        ):
-            kept.append(run)
-    return sorted(kept)
-
-
-def covered(wanted: Tokens, given: Tokens) -> float:
-    """The share of the wanted tokens that stand in the given ones in runs, in their order; 0 to 1."""
-    runs = _runs(enumerate(_threes(given)), _places_in([wanted])).get(0, [])
-    return sum(run.size for run in _untangled(runs)) / max(1, len(wanted))
 
 
 # The rules.
@@ -411,18 +259,20 @@ def _rule_by_name(
 
 
 def _rule_by_text(
-    gold: _Text, chunk: _Text, runs: Sequence[Run] | None, settings: MatchSettings
+    gold: ComparedText, chunk: ComparedText, runs: Sequence[Run], settings: MatchSettings
 ) -> tuple[Rule | None, int]:
     """The rule by texts that holds, and as bits the tokens of the gold that the chunk holds in runs that count."""
-    allowed = settings.rule
-    if runs is None:
-        return ("text" if allowed in {"auto", "text"} else None), (1 << gold.count) - 1
-    if gold.count < settings.short_gold_tokens or not _piece(gold, chunk, runs) or _is_heading(gold, chunk, runs):
+    allowed, is_short = settings.rule, gold.count < settings.short_gold_tokens
+    if allowed not in {"auto", *OF_TEXT} or not gold.count or not (runs or is_short):
         return None, 0
-    ordered = _untangled(runs)
+    if chunk.holds(gold):
+        return ("text" if allowed in {"auto", "text"} else None), (1 << gold.count) - 1
+    if is_short or _is_heading(gold, chunk, runs):
+        return None, 0
+    ordered = untangled(runs)
     if _contradicts(gold, chunk, ordered):  # a neighbour of the gold, as in a list; a border may cut the gold itself
-        runs = [run for run in runs if run not in ordered and _is_cut(run, gold, chunk)]
-    if not (piece := _piece(gold, chunk, runs)):
+        runs = [run for run in runs if run not in ordered and run.is_cut]
+    if not (piece := _bits(runs)):
         return None, 0
     longest = max(run.size for run in runs)
     fewest = max(settings.inside_min_tokens, settings.inside_chunk_share * chunk.count)
@@ -433,34 +283,27 @@ def _rule_by_text(
     return None, piece
 
 
-def _piece(gold: _Text, chunk: _Text, runs: Iterable[Run]) -> int:
-    """The tokens of the gold that the chunk holds, as bits: of long runs, of cut ones, of those at an end of it."""
-    piece = 0
+def _bits(runs: Iterable[Run]) -> int:
+    """The tokens of the gold in the runs that count, as bits."""
+    bits = 0
     for run in runs:
-        at_end = run.start <= 1 or run.stop >= gold.count - 1
-        if run.size >= _FREE_RUN or _is_cut(run, gold, chunk) or (run.size >= _MIN_RUN and at_end):
-            piece |= (1 << run.stop) - (1 << run.start)
-    return piece
+        if run.counts:
+            bits |= (1 << run.stop) - (1 << run.start)
+    return bits
 
 
-def _is_heading(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> bool:
+def _is_heading(gold: ComparedText, chunk: ComparedText, runs: Sequence[Run]) -> bool:
     """Whether both begin with the same heading, differ behind it, and share no more."""
-    if any(run.size >= _FREE_RUN and (run.start or run.place > chunk.begin) for run in runs):
+    if any(run.size >= FREE and (run.start or run.place > chunk.begin) for run in runs):
         return False
     most = min(gold.count - 2, _HEADING + 1)
     return any(
-        not run.start and run.place <= chunk.begin and _FREE_RUN <= run.stop < min(most, chunk.end - run.place - 2)
+        not run.start and run.place <= chunk.begin and FREE <= run.stop < min(most, chunk.end - run.place - 2)
         for run in runs
     )
 
 
-def _is_cut(run: Run, gold: _Text, chunk: _Text) -> bool:
-    """Whether each end of a run is an end of the gold or of the chunk's own text, where a word may be cut."""
-    starts = run.start <= 1 or run.place <= chunk.begin + 1
-    return starts and (run.stop >= gold.count - 1 or run.end >= chunk.end - 1)
-
-
-def _contradicts(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> bool:
+def _contradicts(gold: ComparedText, chunk: ComparedText, runs: Sequence[Run]) -> bool:
     """Whether the chunk says another number or name in a place of the gold, or denies it there."""
     gaps = _gaps(gold, chunk, runs)
     if any(NEGATORS.isdisjoint(mine) is not NEGATORS.isdisjoint(yours) for mine, yours in gaps):
@@ -469,7 +312,7 @@ def _contradicts(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> bool:
     return any(_is_other_value(mine, yours, chunk.text, gold.text) for mine, yours in in_place if mine != yours)
 
 
-def _gaps(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> list[tuple[Tokens, Tokens]]:
+def _gaps(gold: ComparedText, chunk: ComparedText, runs: Sequence[Run]) -> list[tuple[Tokens, Tokens]]:
     """What chunk and gold say between two runs, where both say little, and before the first."""
     gaps = [
         (chunk.tokens[run.end : later.place], gold.tokens[run.stop : later.start])
@@ -477,18 +320,20 @@ def _gaps(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> list[tuple[Tokens, 
         if 0 <= later.start - run.stop <= _GAP and 0 <= later.place - run.end <= _GAP
     ]
     first = runs[0]
-    if first.size >= _FREE_RUN and 0 < first.start <= _EDGE <= first.place - chunk.begin:
+    if first.size >= FREE and 0 < first.start <= _EDGE <= first.place - chunk.begin:
         gaps.append((chunk.tokens[first.place - _EDGE : first.place], gold.tokens[: first.start]))
     return gaps
 
 
 def _in_place(
-    gold: _Text, chunk: _Text, runs: Sequence[Run], gaps: Iterable[tuple[Tokens, Tokens]]
+    gold: ComparedText, chunk: ComparedText, runs: Sequence[Run], gaps: Iterable[tuple[Tokens, Tokens]]
 ) -> list[tuple[str, str]]:
     """Tokens that stand in each other's place: in runs, between them, beyond their ends."""
     pairs: list[tuple[str, str]] = []
     for run in runs:
-        pairs += zip(chunk.tokens[run.place : run.end], gold.tokens[run.start : run.stop], strict=True)
+        in_chunk, in_gold = chunk.tokens[run.place : run.end], gold.tokens[run.start : run.stop]
+        if in_chunk != in_gold:  # bridged
+            pairs += zip(in_chunk, in_gold, strict=True)
     for mine, yours in gaps:
         if len(mine) == len(yours):
             pairs += zip(mine, yours, strict=True)

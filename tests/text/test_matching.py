@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from evals.schemas import GoldPassage, RetrievedChunk
 from evals.text.documents import Kinship, document_key, kinship
-from evals.text.matching import Matches, MatchSettings, covered, match
+from evals.text.matching import Matches, MatchSettings, match
+from evals.text.runs import covered
 
 RuleOf = Callable[..., str | None]
 Recognised = Callable[..., Matches]
