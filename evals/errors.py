@@ -239,7 +239,7 @@ WITHDRAWN_FLAGS: Mapping[str, str] = {
     "--alone": "resume all variants, or ask the one anew",
     "--retry-lost": "resume the run: a lost reply is never kept",
     "--label": "write your opinions into the sheet of `evals review`",
-    "--annotator": "give each annotator a sheet of their own",
+    "--annotator": "write the label that people agree on into the sheet of `evals review`",
 }
 WITHDRAWN_FORMATS: Mapping[str, str] = {
     "beir": "csv, parquet and json have questions, gold and chunks",

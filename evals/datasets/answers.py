@@ -7,7 +7,6 @@ and may be texts alone. Rows that ragas and deepeval wrote hold question and ans
 that SQuAD's script reads are one object of texts by the ids of questions.
 """
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -189,8 +188,6 @@ def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TITLES = frozenset(name for names in LABEL_COLUMNS.values() for name in names)
-_BY = re.compile(r"(?:verdict|label)[.:](?P<annotator>.+)", re.IGNORECASE)
-"""The column of the labels of one of several annotators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +198,6 @@ class LabelRow:
         where: The place in the file, as messages name it.
         id: Of the question.
         label: As it stands there; None where the cell is empty.
-        annotator: Who gave it; empty if not stated.
         run: The saved run that holds the answer.
         system: Whose answer it is, where several systems answered one question.
         metric: What the label is about, where the row says so.
@@ -214,7 +210,6 @@ class LabelRow:
     where: str
     id: str
     label: str | float | None
-    annotator: str
     run: str | None
     system: str | None
     metric: str | None
@@ -225,7 +220,7 @@ class LabelRow:
 
 
 def read_labels(path: Path) -> list[LabelRow]:
-    """The labels of a file, in its order; one row for each annotator where they stand side by side.
+    """The labels of a file, in its order.
 
     Raises:
         DatasetError: The file cannot be read, has no column of labels, or a row names no question.
@@ -240,37 +235,31 @@ def read_labels(path: Path) -> list[LabelRow]:
         if not isinstance(row, dict):
             raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
-    if "label" not in columns_by_field(titles, LABEL_COLUMNS) and not any(map(_BY.fullmatch, titles)):
-        hint = "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in"
+    if "label" not in columns_by_field(titles, LABEL_COLUMNS):
+        hint = "name it verdict or label; a review sheet has one to fill in"
         raise DatasetError(f"{path.name} has no column of labels", hint)
     labels = list[LabelRow]()
     for where, row in rows:
         with located(where):
-            labels += _labels(where, row)
+            labels.append(_label_row(where, row))
     return labels
 
 
-def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
-    """The label of the one annotator whose name no column bears, and those of the others."""
+def _label_row(where: str, row: Mapping[str, Any]) -> LabelRow:
     columns = columns_by_field((title for title in row if not is_nothing(row[title])), LABEL_COLUMNS)
     cells = {field: row[titles[0]] for field, titles in columns.items()}
     texts = {field: str(as_text(cell)) for field, cell in cells.items()}
     if texts.keys().isdisjoint(("id", "question")):
         raise DatasetError("neither id nor question says which answer the label is of")
-    by_annotator = {match["annotator"].casefold(): row[title] for title in row if (match := _BY.fullmatch(title))}
-    if not by_annotator or "label" in cells:
-        by_annotator = {texts.get("annotator", ""): cells.get("label"), **by_annotator}
     is_adherence = "label" in columns and plain_name(columns["label"][0]) == "adherence_score"
-    for annotator, cell in by_annotator.items():
-        yield LabelRow(
-            where=where,
-            id=texts.get("id") or derived_id(texts),
-            label=_label(cell),
-            annotator=annotator,
-            metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
-            chunks=_chunks(cells),
-            **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
-        )
+    return LabelRow(
+        where=where,
+        id=texts.get("id") or derived_id(texts),
+        label=_label(cells.get("label")),
+        metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
+        chunks=_chunks(cells),
+        **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
+    )
 
 
 def _label(cell: Any) -> str | float | None:

@@ -1,15 +1,16 @@
 """Holding a judge against people's labels: they are read as worths from 0 to 1, and so are its scores."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from statistics import fmean, median_low
+from statistics import fmean
 
 from evals.config import EvalConfig
 from evals.datasets.answers import LabelRow, read_labels
+from evals.datasets.tables import located
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
@@ -32,7 +33,6 @@ Label = str | float
 
 _YES = ("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent")
 _NO = ("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent")
-_GRADES: dict[Label, float] = {-2.0: 0.0, -1.0: 0.25, 0.0: 0.5, 1.0: 0.75, 2.0: 1.0}
 _UNDECIDED = frozenset({None, "cannot_tell", "?", "unsure", "skip", "n/a"})
 
 _SCALE_HINT = "give the label of the worst answer and that of the best: --scale 1,5"
@@ -40,64 +40,70 @@ _SCALE_HINT = "give the label of the worst answer and that of the best: --scale 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How labels are read.
+    """How labels are read: words by their worth, numbers by their place between the worst and the best.
 
     Attributes:
-        words: What it is called.
-        worths: What each label is worth, from 0 to 1.
+        words: What each word is worth, from 0 to 1.
+        low: The number of the worst answer.
+        high: That of the best.
         cut: From this worth on an answer counts as good.
-        graded: Whether the mean of several annotators' labels means something; else most of them decide.
         names: The metric's own label by worth, where people use these: they are what is agreed on; else good or not is.
     """
 
-    words: str
-    worths: Mapping[Label, float]
+    words: Mapping[str, float]
+    low: float = 0.0
+    high: float = 1.0
     cut: float = 1.0
-    graded: bool = False
-    names: Mapping[float, str] | None = None
+    names: Mapping[float, str] = field(default_factory=dict)
 
-    def together(self, labels: Iterable[Label]) -> float:
-        """What labels of several annotators are worth: the mean of grades; else the middle one, of two the worse."""
-        worths = [self.worths[label] for label in labels]
-        return fmean(worths) if self.graded else median_low(worths)
+    def worth(self, label: Label) -> float:
+        """What a label is worth, from 0 to 1.
+
+        Raises:
+            DatasetError: A word is unknown, or a number is not between the worst and the best.
+        """
+        if isinstance(label, str):
+            if label not in self.words:
+                raise DatasetError(f"label {label!r} is not one of {self}")
+            return self.words[label]
+        share = (label - self.low) / (self.high - self.low)
+        if not 0 <= share <= 1:
+            raise DatasetError(f"label {label:g} is not one of {self}", _SCALE_HINT)
+        return share
 
     def named(self, worth: float, cut: float) -> str:
         """A worth in words."""
-        if self.names is not None:
-            return self.names.get(worth, f"{worth:g}")
-        return "good" if worth >= cut else "not good"
+        return self.names.get(worth) or ("good" if worth >= cut else "not good")
+
+    def __str__(self) -> str:
+        return (
+            ", ".join(self.words)
+            if self.names
+            else f"yes and no, or numbers from {self.low:g} (worst) to {self.high:g}"
+        )
 
 
 def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None) -> Scale:
-    """The scale that labels are on: words of the metric, yes and no, 0 and 1, shares, -2 to 2, or as it is declared.
+    """The scale that labels are on: words of the metric, yes and no, 0 to 1, or numbers between what is declared.
 
     Raises:
-        ConfigError: The scale of the numbers is unknown, or that which is declared is none.
+        ConfigError: What is declared is no scale.
     """
-    numbers = {label for label in labels if isinstance(label, float)}
-    if declared is not None:
-        try:
-            low, high = map(float, declared.split(","))
-            shares = {number: (number - low) / (high - low) for number in numbers}
-        except (ValueError, ZeroDivisionError):
-            raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT) from None
-        worths: dict[Label, float] = {number: share for number, share in shares.items() if 0 <= share <= 1}
-        return Scale(f"numbers from {low:g} (worst) to {high:g}", worths, cut=0.5 + 1e-9, graded=True)
-    if not numbers:
-        low, high = metric.low or 0.0, metric.high or 1.0
-        scale = getattr(metric, "scale", {}).items()
-        own = {word.casefold().replace(" ", "_"): (value - low) / (high - low) for word, value in scale}
-        if own and own.keys() >= set(labels):
-            return Scale(", ".join(own), own, names={worth: word for word, worth in reversed(own.items())})
-        return Scale("yes and no", dict.fromkeys(_YES, 1.0) | dict.fromkeys(_NO, 0.0) | own)
-    if numbers <= {0.0, 1.0}:
-        return Scale("0 and 1", {0.0: 0.0, 1.0: 1.0})
-    if all(0 <= number <= 1 for number in numbers):
-        return Scale("shares from 0 to 1", {number: number for number in numbers}, graded=True)
-    if numbers <= _GRADES.keys():
-        return Scale("-2 to 2", _GRADES, cut=0.75, graded=True)
-    what = f"labels from {min(numbers):g} to {max(numbers):g}: it is not stated which of them is good"
-    raise ConfigError(what, _SCALE_HINT)
+    low, high = metric.low or 0.0, metric.high or 1.0
+    scale = getattr(metric, "scale", {}).items()
+    own = {word.casefold().replace(" ", "_"): (value - low) / (high - low) for word, value in scale}
+    words = dict.fromkeys(_YES, 1.0) | dict.fromkeys(_NO, 0.0) | own
+    if declared is None:
+        if own.keys() >= set(labels):
+            return Scale(own, names={worth: word for word, worth in reversed(own.items())})
+        return Scale(words)
+    try:
+        worst, best = map(float, declared.split(","))
+    except ValueError:
+        worst = best = 0.0
+    if worst == best:
+        raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT)
+    return Scale(words, worst, best, cut=0.5 + 1e-9)
 
 
 # What is labelled.
@@ -131,7 +137,7 @@ def read_label_set(
     Answers that the judge is shown as examples are left out, as it knows their labels.
 
     Args:
-        files: Each of them of one annotator or more; of several files each is an annotator, unless its rows name one.
+        files: With one label for each answer.
         store: Where the runs are.
         metric: What the labels are about; what the files say, or answer_correctness, where None.
         run: The run of the answers, where the files do not say it.
@@ -142,21 +148,18 @@ def read_label_set(
         DatasetError: A file cannot be read, a row is wrong, or there is no label.
         RunNotFoundError: There is no such run.
     """
-    rows = list[LabelRow]()
-    for path in files:
-        name = path.stem if len(files) > 1 else ""
-        rows += [replace(row, annotator=row.annotator or name, run=row.run or run) for row in read_labels(path)]
+    rows = [replace(row, run=row.run or run) for path in files for row in read_labels(path)]
     chosen = _metric_of(rows, metric)
     rows = [row for row in rows if row.metric in {None, chosen.name}] or rows
     rows = [row for row in rows if (row.question, row.answer) not in getattr(chosen, "shown", ())]
     labelled = {row: row.label for row in rows if row.label is not None and row.label not in _UNDECIDED}
     if not labelled:
         raise DatasetError(f"{files[-1].name}: no row has a label", "fill in the column verdict")
-    read_as = scale_of(labelled.values(), chosen, scale)
+    read_as, worths = scale_of(labelled.values(), chosen, scale), dict[LabelRow, float]()
     for row, label in labelled.items():
-        if label not in read_as.worths:
-            raise DatasetError(f"{row.where}: label {label!r} is not one of {read_as.words}")
-    return LabelSet(files, chosen, read_as, _answers(labelled, read_as, store), len(rows) - len(labelled))
+        with located(row.where):
+            worths[row] = read_as.worth(label)
+    return LabelSet(files, chosen, read_as, _answers(worths, store), len(rows) - len(labelled))
 
 
 def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
@@ -178,24 +181,21 @@ def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
     return metric
 
 
-def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) -> dict[str, tuple[EvalRecord, float]]:
-    """The labelled answers, each once, with what the labels of all annotators are worth.
+def _answers(worths: Mapping[LabelRow, float], store: RunStore) -> dict[str, tuple[EvalRecord, float]]:
+    """The labelled answers by ids of their own, and what their labels are worth.
 
     Raises:
-        DatasetError: An answer is not there, or one annotator labelled it twice.
+        DatasetError: An answer is not there, or has two labels.
     """
-    runs = {name: store.load(name) for name in {row.run for row in labelled} if name}
+    runs = {name: store.load(name) for name in {row.run for row in worths} if name}
     saved = {(name, record.question.id): record for name, run in runs.items() for record in store.records(run)}
-    by_answer = defaultdict[tuple[str | None, ...], dict[str, LabelRow]](dict)
-    for row in labelled:
-        same = by_answer[row.run, row.id, row.system, None if row.run else row.answer]
-        if row.annotator in same:
-            what = f"{row.where}: the answer to {row.id!r} is labelled at {same[row.annotator].where} already"
-            raise DatasetError(what, "where several people labelled it, say who did in a column annotator")
-        same[row.annotator] = row
+    labelled = dict[tuple[str | None, ...], LabelRow]()
     answers = dict[str, tuple[EvalRecord, float]]()
-    for same in by_answer.values():
-        row = next(iter(same.values()))
+    for row, worth in worths.items():
+        before = labelled.setdefault((row.run, row.id, row.system, None if row.run else row.answer), row)
+        if before is not row:
+            what = f"{row.where}: the answer to {row.id!r} is labelled at {before.where} already"
+            raise DatasetError(what, "keep one label for each answer; of several people, what they agree on")
         record = saved.get((row.run, row.id.removeprefix("'"))) if row.run else _record(row)
         if record is None or record.response is None:
             raise DatasetError(f"{row.where}: run {row.run} has no answer to a question {row.id!r}")
@@ -203,7 +203,6 @@ def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) 
         if key in answers:
             key = f"{key} ({len(answers) + 1})"
         question = record.question.model_copy(update={"id": key})
-        worth = scale.together(labelled[labelling] for labelling in same.values())
         answers[key] = record.model_copy(update={"question": question}), worth
     return answers
 
@@ -271,7 +270,7 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
         created_at=datetime.now(UTC).replace(microsecond=0),
         labels_from=[path.name for path in labels.files],
         run=run.id,
-        scale=scale.words,
+        scale=str(scale),
         label_cut=label_cut,
         score_cut=score_cut,
         lost=len(worths) - len(scores),

@@ -18,7 +18,7 @@ from evals.run.corpus import UNFOUND
 from evals.run.observer import Observer
 from evals.run.server_prices import with_prices
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, MetricResult
-from evals.scoring.calibration import with_cards, with_facts
+from evals.scoring.calibration import with_cards
 from evals.scoring.citation_base import CitationSigns
 from evals.scoring.gates import check_gates
 from evals.scoring.notes import NO_CHUNKS, ON_ANSWERS, Tally, slow_metrics, status_of
@@ -161,7 +161,7 @@ def score_journal(scoring: Scoring, log: RecordLog, store: RunStore, observer: O
     scoring.results.offsets = offsets
     run, written = scoring.summarise(record_sum=records, **about), RecordLog(path, scoring.results.ids, offsets)
     if run.judge is not None:
-        run = with_cards(with_facts(run, written), saved_calibrations(store.folder))
+        run = with_cards(run, saved_calibrations(store.folder))
     store.save(run)
     scoring.results.save(store.columns_path(run), records, changed_ns(path))
     return SavedRun(run, written, scoring.results)

@@ -52,7 +52,6 @@ class LabelledAnswer(_Card):
 
     id: str
     label: Finite = Share
-    """Of several annotators the mean of grades, else the middle one, of two the worse."""
     score: Finite | None = None
     """None where the metric has no value."""
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, InstanceOf
 
 from evals.schemas.base import Finite, Record, Sum
-from evals.schemas.calibration import Figure, JudgeCard
+from evals.schemas.calibration import JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "rejected", "spend_limit", "too_long"]
 
@@ -207,8 +207,6 @@ class JudgeRecord(Record):
     earlier runs: the share of decisions on which not all verdicts agreed."""
     flip_rates: dict[str, Finite] = {}
     """The same by inquiry."""
-    length_correlations: dict[str, Figure] = {}
-    """By metric of the answer, Spearman's correlation of score and number of words."""
     injections_suspected: int = 0
     """Questions whose data holds text that tells the judge what to decide, as the judge says."""
     cards: dict[str, JudgeCard | None] = {}

@@ -110,16 +110,13 @@ def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages
     assert not (tmp_path / "runs").exists()
 
 
-def test_of_several_annotators_most_decide(calibrate: Cli, tmp_path: Path) -> None:
-    """Rows of one answer by annotator; of two that disagree the worse label counts."""
-    rows = [
-        row(n, right, said, annotator=who)
-        for n, (right, label) in enumerate(TRUTH)
-        for who, said in (("anna", label), ("ben", "incorrect" if n == 0 else label))
-    ]
-    found = calibrate(jsonl(tmp_path / "two.jsonl", rows), "--json").json
-    assert found["judge"]["sensitivity"]["value"] == 13 / 14
-    assert len(found["answers"]) == 20
+def test_numbers_are_compared_by_the_middle_of_their_scale(calibrate: Cli, tmp_path: Path) -> None:
+    """From 1 to 5 a label of 4 is good, and 3 is not."""
+    labels = {"correct": 4, "incorrect": 3}
+    rows = [row(n, right, labels[label]) for n, (right, label) in enumerate(TRUTH)]
+    found = calibrate(jsonl(tmp_path / "grades.jsonl", rows), "--scale", "1,5", "--json").json
+    assert (found["judge"]["sensitivity"]["value"], found["judge"]["specificity"]["value"]) == (14 / 15, 3 / 5)
+    assert found["scale"] == "yes and no, or numbers from 1 (worst) to 5"
 
 
 def test_several_answers_to_a_question_are_told_apart(calibrate: Cli, tmp_path: Path) -> None:
@@ -172,11 +169,17 @@ def test_a_review_sheet_that_was_filled_in_is_read(
         ([{"question": "a", "answer": "b", "label": "maybe"}], [], "label 'maybe' is not one of yes and no"),
         ([{"question": "a", "answer": "b", "label": "yes"}] * 2, [], "labelled at l.jsonl, line 1 already"),
         (
+            [{"question": "a", "answer": "b", "label": "yes", "annotator": who} for who in ("x", "y")],
+            [],
+            "of several people, what they agree on",
+        ),
+        ([{"question": "a", "answer": "b", "label": 5}], [], "--scale 1,5"),
+        (
             [{"question": "a", "answer": "b", "label": "yes"}, {"question": "c", "answer": "d", "label": "so so"}],
             [],
             "l.jsonl, line 2: label 'so_so' is not one of yes and no",
         ),
-        ([{"question": "a", "answer": "b", "label": 7}], ["--scale", "1,5"], "not one of numbers from 1 (worst) to 5"),
+        ([{"question": "a", "answer": "b", "label": 7}], ["--scale", "1,5"], "or numbers from 1 (worst) to 5"),
         (
             [
                 {"question": n, "answer": "b", "label": "yes", "metric": m}

@@ -79,16 +79,6 @@ def test_an_id_may_be_a_number_and_is_made_of_the_question_where_there_is_none(t
     assert second.id == third.id != first.id
 
 
-def test_annotators_stand_side_by_side(tmp_path: Path) -> None:
-    """The label of the annotator whose name no column bears is read next to theirs, where there is one."""
-    named = {"verdict.Anna": "no", "label:ben": 1}
-    labels = rows(tmp_path, {**ROW, "label": "yes", "annotator": "eve", **named}, {**ROW, "label": "", **named})
-    assert [(row.annotator, row.label) for row in labels] == [
-        *(("eve", "yes"), ("anna", "no"), ("ben", 1.0)),
-        *(("anna", "no"), ("ben", 1.0)),
-    ]
-
-
 @pytest.mark.real_rows
 @pytest.mark.skipif(DATA is None, reason="EVALS_REAL_DATA names no folder of real rows")
 @pytest.mark.parametrize(("config", "adherent"), [("delucionqa", 92), ("covidqa", 81), ("hotpotqa", 89)])

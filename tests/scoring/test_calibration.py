@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from evals.errors import ConfigError
+from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import parse_metric
 from evals.run.calibrating import agreement_of, cohen_kappa, scale_of
 from evals.schemas.calibration import Agreement, Calibration
-from evals.scoring.calibration import find_calibration, spearman
+from evals.scoring.calibration import find_calibration
 
-CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")
+CORRECTNESS = parse_metric("answer_correctness")
 
 
 def test_figures_are_those_of_a_table_of_two_by_two() -> None:
@@ -52,58 +52,57 @@ def test_kappa_is_agreement_beyond_chance(pairs: str, kappa: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "metric", "declared", "words", "worths"),
+    ("labels", "declared", "words", "worths"),
     [
-        (["correct", "partly_correct", "incorrect"], CORRECTNESS, None, "correct, partly", [1.0, 0.5, 0.0]),
-        (["yes", "no"], CORRECTNESS, None, "yes and no", [1.0, 0.0]),
-        ([1.0, 0.0], CORRECTNESS, None, "0 and 1", [1.0, 0.0]),
-        ([0.25, 1.0], CORRECTNESS, None, "shares", [0.25, 1.0]),
-        ([-2.0, 1.0, 2.0], CORRECTNESS, None, "-2 to 2", [0.0, 0.75, 1.0]),
-        ([1.0, 3.0, 5.0], CORRECTNESS, "1,5", "numbers from 1 (worst) to 5", [0.0, 0.5, 1.0]),
-        ([1.0, 5.0], CORRECTNESS, "5,1", "numbers from 5 (worst) to 1", [1.0, 0.0]),
+        (["correct", "partly_correct", "incorrect"], None, "correct, partly_correct", [1.0, 0.5, 0.0]),
+        (["yes", "no"], None, "yes and no", [1.0, 0.0]),
+        (["yes", 0.0], None, "yes and no", [1.0, 0.0]),
+        ([1.0, 0.25, 0.0], None, "yes and no, or numbers from 0 (worst) to 1", [1.0, 0.25, 0.0]),
+        ([1.0, 3.0, 5.0], "1,5", "yes and no, or numbers from 1 (worst) to 5", [0.0, 0.5, 1.0]),
+        ([1.0, 5.0], "5,1", "yes and no, or numbers from 5 (worst) to 1", [1.0, 0.0]),
+        ([-2.0, 1.0], "-2,2", "yes and no, or numbers from -2 (worst) to 2", [0.0, 0.75]),
     ],
 )
 def test_labels_are_read_by_what_they_are(
-    labels: list[Any], metric: Any, declared: str | None, words: str, worths: list[float]
+    labels: list[Any], declared: str | None, words: str, worths: list[float]
 ) -> None:
     """Words of the metric, yes and no, numbers."""
-    scale = scale_of(labels, metric, declared)
-    assert scale.words.startswith(words)
-    assert [scale.worths[label] for label in labels] == worths
+    scale = scale_of(labels, CORRECTNESS, declared)
+    assert str(scale).startswith(words)
+    assert [scale.worth(label) for label in labels] == worths
 
 
 @pytest.mark.parametrize(
-    ("labels", "worth", "name"),
+    ("labels", "declared", "worth", "name"),
     [
-        (["correct", "partly_correct"], 0.5, "partly_correct"),
-        (["correct", "partly_correct"], 0.75, "0.75"),
-        (["yes", "no"], 0.5, "not good"),
-        ([-2.0, 2.0], 0.75, "good"),
+        (["correct", "partly_correct"], None, 0.5, "partly_correct"),
+        (["yes", "no"], None, 0.5, "not good"),
+        (["yes", "no"], None, 1.0, "good"),
+        ([1.0, 5.0], "1,5", 0.75, "good"),
+        ([1.0, 5.0], "1,5", 0.5, "not good"),
     ],
 )
-def test_a_worth_is_named_by_the_metric_where_people_use_its_labels(labels: list[Any], worth: float, name: str) -> None:
-    """Else it is good or not."""
-    scale = scale_of(labels, CORRECTNESS, None)
+def test_a_worth_is_named_by_the_metric_where_people_use_its_labels(
+    labels: list[Any], declared: str | None, worth: float, name: str
+) -> None:
+    """Else it is good or not: by the best value, or by the middle of a declared scale."""
+    scale = scale_of(labels, CORRECTNESS, declared)
     assert scale.named(worth, scale.cut) == name
 
 
-@pytest.mark.parametrize(
-    ("labels", "declared"), [([1.0, 7.0], None), ([1.0, 7.0], "7"), ([1.0], "x,y"), ([1.0], "3,3")]
-)
-def test_numbers_without_a_scale_are_refused(labels: list[Any], declared: str | None) -> None:
-    """It is not known which of them is good."""
+@pytest.mark.parametrize(("label", "declared"), [(7.0, None), (-1.0, None), (7.0, "1,5"), ("maybe", "1,5")])
+def test_a_label_outside_its_scale_is_refused(label: Any, declared: str | None) -> None:
+    """A number of an unknown scale is nothing that could be compared."""
+    with pytest.raises(DatasetError, match="is not one of yes and no, or numbers from"):
+        scale_of([label], CORRECTNESS, declared).worth(label)
+
+
+@pytest.mark.parametrize("declared", ["7", "x,y", "3,3"])
+def test_what_is_no_scale_is_refused(declared: str) -> None:
+    """With an example of one."""
     with pytest.raises(ConfigError) as raised:
-        scale_of(labels, CORRECTNESS, declared)
+        scale_of([1.0], CORRECTNESS, declared)
     assert "--scale 1,5" in (raised.value.hint or "")
-
-
-@pytest.mark.parametrize(
-    ("labels", "together"),
-    [(["yes", "no"], 0.0), (["yes", "yes", "no"], 1.0), ([1.0, 1.0, 0.0], 1.0), ([2.0, 0.0], 0.75)],
-)
-def test_of_several_annotators_most_decide(labels: list[Any], together: float) -> None:
-    """A tie is the worse label; grades are averaged."""
-    assert scale_of(labels, FAITHFULNESS, None).together(labels) == together
 
 
 def calibration(**fields: Any) -> Calibration:
@@ -150,19 +149,3 @@ def test_a_card_of_a_former_version_is_read() -> None:
     data = calibration().model_dump(mode="json")
     data["judge"]["auroc"] = {"value": 0.9}
     assert Calibration.model_validate({**data, "always_the_same": {}, "label_mean": {"value": 0.5}}) == calibration()
-
-
-@pytest.mark.parametrize(
-    ("pairs", "value"),
-    [
-        ([(1, 1), (2, 5), (3, 9)], 1.0),
-        ([(1, 9), (2, 5), (3, 1)], -1.0),
-        ([(1, 1), (1, 2), (0, 3), (0, 4)], -0.894),
-        ([(1, 1), (1, 2)], None),
-    ],
-)
-def test_whether_length_pays_is_a_correlation_of_ranks(pairs: list[Any], value: float | None) -> None:
-    """Ties have their mean rank; where one side does not vary, there is none."""
-    found = spearman(pairs)
-    assert found.value == (None if value is None else pytest.approx(value, abs=0.001))
-    assert found.n == len(pairs)
