@@ -6,23 +6,21 @@ predictions are `[{"query", "retrieved_passages": ["…"]}]`, in the order of th
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
-import ijson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.passage import exact_match, newly_held, span_f1
 from evals.metrics.ranking import ndcg_at
-from evals.text.decoding import MAX_DEPTH, check_file, read_whole
+from evals.text.decoding import read_whole
 from evals.text.numbers import agree, counted
 from evals.text.yaml_files import first_problem
 
+_MOST_BYTES = 2**30
 _NAMED = 3
-
 _SHOWN = 80
 
 
@@ -93,8 +91,7 @@ class _Gold:
 def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageScores:
     """Score a file of predictions against a file of gold passages.
 
-    A query without a prediction scores 0, one without gold is left out; both are noted. Predictions are read one by
-    one, so that their number does not matter.
+    A query without a prediction scores 0, one without gold is left out; both are noted.
 
     Args:
         predictions: For each query the retrieved passages, best first.
@@ -107,11 +104,12 @@ def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageS
     """
     if k < 1:
         raise ConfigError(f"k must be at least 1, not {k}")
-    wanted = _read_gold(gold)
+    wanted, entries = _read_gold(gold), _read_json(predictions)
+    if not isinstance(entries, list):
+        raise DatasetError(f"{predictions.name}: expected a JSON list", "predictions come first, then gold")
     totals = [0.0] * 4
     unknown: list[str] = []
-    number = 0
-    for number, entry in enumerate(elements(predictions), start=1):
+    for number, entry in enumerate(entries, start=1):
         found = _valid(_Prediction, entry, f"{predictions.name}, entry {number}")
         waiting = wanted.waiting.get(found.query.strip())
         if not waiting:
@@ -120,7 +118,7 @@ def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageS
             measured = _measure(found.retrieved_passages, golds, k)
             totals = [total + value for total, value in zip(totals, measured, strict=True)]
     exact, f1, recall, ndcg = (total / wanted.scored for total in totals)
-    return PassageScores(exact, f1, recall, ndcg, k, wanted.scored, _notes(wanted, number, unknown))
+    return PassageScores(exact, f1, recall, ndcg, k, wanted.scored, _notes(wanted, len(entries), unknown))
 
 
 def _measure(passages: list[str], golds: list[str], k: int) -> tuple[float, float, float, float]:
@@ -156,61 +154,20 @@ def _some(queries: list[str]) -> str:
     return ", ".join(shown) + (", …" if len(queries) > _NAMED else "")
 
 
-_BOM = b"\xef\xbb\xbf"
-_DEEPER = {"start_array": 1, "start_map": 1, "end_array": -1, "end_map": -1}
-
-
-def elements(path: Path) -> Iterator[Any]:
-    """Yield the elements of the array that a file holds; a number that is not whole is a `Decimal`.
-
-    Raises:
-        DatasetError: The file cannot be read or holds no JSON array; the message names the entry.
-    """
-    number = 0
+def _read_json(path: Path) -> Any:
     try:
-        check_file(path, most=None)
-        with path.open("rb") as file:
-            if file.read(len(_BOM)) != _BOM:
-                file.seek(0)
-            for element in _elements(file, path.name):
-                number += 1
-                yield element
+        return json.loads(read_whole(path, _MOST_BYTES).decode("utf-8-sig"))
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        what = error.args[0] if isinstance(error, ijson.JSONError) and error.args else str(error)
-        text = (
-            what.decode("utf-8", "replace") if isinstance(what, bytes) else str(what)
-        )  # yajl at times speaks in bytes
-        problem = text.partition("\n")[0].strip()
-        raise DatasetError(f"{path.name}, entry {number + 1}: not valid JSON ({problem})") from error
-
-
-def _elements(file: BinaryIO, name: str) -> Iterator[Any]:
-    # Events, for `ijson.items` keeps the way to each of them: of what is nested deeply that is gigabytes.
-    depth, builder = 0, ijson.ObjectBuilder()
-    for event, value in ijson.basic_parse(file):
-        if depth == 0 and event != "start_array":
-            raise DatasetError(f"{name}: expected a JSON list")
-        outer, depth = depth, depth + _DEEPER.get(event, 0)
-        if depth > MAX_DEPTH:
-            raise ijson.JSONError("it is nested too deeply")
-        if outer and depth:
-            builder.event(event, value)
-        if outer and depth == 1:
-            yield builder.value
-            builder = ijson.ObjectBuilder()
+    except RecursionError as error:
+        raise DatasetError(f"{path.name}: not valid JSON (it is nested too deeply)") from error
+    except ValueError as error:
+        raise DatasetError(f"{path.name}: not valid JSON ({error})") from error
 
 
 def _read_gold(path: Path) -> _Gold:
-    try:
-        data = json.loads(read_whole(path).decode("utf-8-sig"))
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{path.name}: not valid JSON ({error})") from error
     gold = _Gold()
-    for test in _valid(_Tests, data, path.name).tests:
+    for test in _valid(_Tests, _read_json(path), path.name).tests:
         query = test.query.strip()
         golds = [snippet.answer for snippet in test.snippets if snippet.answer.strip()]
         gold.tests += 1
