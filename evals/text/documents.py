@@ -51,21 +51,22 @@ def document_key(name: str) -> str:
 @lru_cache(maxsize=4096)
 def _bare_name(name: str) -> tuple[str, ...]:
     """The words of a name without what pipelines add: UUIDs, hashes, `_v2`, `(1)`, endings, fragments; years stay."""
-    bare, before = document_key(_FRAGMENT.sub("", unquote(name))), ""
+    bare, before = document_key(_FRAGMENT.sub("", unquote(name)) if "#" in name or "%" in name else name), ""
     while bare != before:
         before, bare = bare, _VERSION.sub("", _ENDING.sub("", bare))
     return tuple(_PART.findall(_IDS.sub(" ", fold(bare)))) or (document_key(name),)
 
 
-@lru_cache(maxsize=4096)
 def kinship(name: str, other: str) -> Kinship:
     """Compare two document names."""
-    if document_key(name) == document_key(other):
+    if name == other or document_key(name) == document_key(other):
         return Kinship.SAME
-    short, long = sorted((_bare_name(name), _bare_name(other)), key=len)
+    short, long = _bare_name(name), _bare_name(other)
     if short == long:
         return Kinship.ALIKE
-    return Kinship.PREFIXED if _has_word(short) and long[-len(short) :] == short else Kinship.OTHER
+    if len(short) > len(long):
+        short, long = long, short
+    return Kinship.PREFIXED if long[-len(short) :] == short and _has_word(short) else Kinship.OTHER
 
 
 def _has_word(parts: Iterable[str]) -> bool:
@@ -100,8 +101,17 @@ class GoldDocument:
 
     def __init__(self, name: str | None, golds: Iterable[str | None], chunks: Sequence[Sequence[str]]) -> None:
         self._name, self._golds, self._chunks = name or "", list(filter(None, golds)), chunks
-        self._kin = [max((kinship(given, name) for given in names), default=None) if name else None for names in chunks]
-        self._nearest = max((kin for kin in self._kin if kin is not None), default=Kinship.OTHER)
+
+    @cached_property
+    def _kin(self) -> list[Kinship | None]:
+        """For each chunk how near its document is; None where the gold or the chunk names none."""
+        if not self._name:
+            return [None] * len(self._chunks)
+        return [max((kinship(given, self._name) for given in names), default=None) for names in self._chunks]
+
+    @cached_property
+    def _nearest(self) -> Kinship:
+        return max((kin for kin in self._kin if kin is not None), default=Kinship.OTHER)
 
     @cached_property
     def _comparable(self) -> bool:
