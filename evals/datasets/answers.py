@@ -8,7 +8,6 @@ that SQuAD's script reads are one object of texts by the ids of questions.
 """
 
 import re
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,6 @@ from evals.text.yaml_files import nearest_hint
 
 _FIELDS = frozenset(EvalResponse.model_fields)
 _HINT = "each line is one object; retrieved passages alone need a gold file"
-_SENTENCE_ENDS = (".", "!", "?", "。")
 _LONGEST_MS, _MOST_TOKENS = 366 * 24 * 3600 * 1000.0, 10**9
 _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "time_to_last_token_ms", "waited_ms")
 _COUNTS = ("prompt_tokens", "completion_tokens")
@@ -73,22 +71,6 @@ def each_answer(
         yield question_id, response
     if not places:
         raise DatasetError(f"{path.name} holds no answers")
-
-
-def are_extractive(responses: Iterable[EvalResponse]) -> bool:
-    """Whether answers are the predictions of an extractive system.
-
-    They are nothing but texts; some are empty, which is how such a system abstains, and most others are no sentences.
-    """
-    spoken: Counter[bool] = Counter()
-    empty = 0
-    for response in responses:
-        if response.answer is None or response != EvalResponse(answer=response.answer):
-            return False
-        text = response.answer.strip()
-        empty += not text
-        spoken[text.endswith(_SENTENCE_ENDS)] += bool(text)
-    return empty > 0 and spoken[False] >= spoken[True]
 
 
 def _values(path: Path) -> Iterable[Row]:
@@ -189,8 +171,7 @@ def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TITLES = frozenset(name for names in LABEL_COLUMNS.values() for name in names)
-_BY = re.compile(r"(?:verdict|label)[.:](?P<annotator>.+)", re.IGNORECASE)
-"""The column of the labels of one of several annotators."""
+_OF_ANNOTATOR = re.compile(r"(?:verdict|label)[.:].+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +206,7 @@ class LabelRow:
 
 
 def read_labels(path: Path) -> list[LabelRow]:
-    """The labels of a file, in its order; one row for each annotator where they stand side by side.
+    """The labels of a file, in its order.
 
     Raises:
         DatasetError: The file cannot be read, has no column of labels, or a row names no question.
@@ -240,37 +221,34 @@ def read_labels(path: Path) -> list[LabelRow]:
         if not isinstance(row, dict):
             raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
-    if "label" not in columns_by_field(titles, LABEL_COLUMNS) and not any(map(_BY.fullmatch, titles)):
-        hint = "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in"
+    if own := next(filter(_OF_ANNOTATOR.fullmatch, titles), None):
+        raise DatasetError(f"{path.name}: columns such as {own!r} are not read any more", "give each annotator a file")
+    if "label" not in columns_by_field(titles, LABEL_COLUMNS):
+        hint = "name it verdict or label; a review sheet has one to fill in"
         raise DatasetError(f"{path.name} has no column of labels", hint)
     labels = list[LabelRow]()
     for where, row in rows:
         with located(where):
-            labels += _labels(where, row)
+            labels.append(_label_row(where, row))
     return labels
 
 
-def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
-    """The label of the one annotator whose name no column bears, and those of the others."""
+def _label_row(where: str, row: Mapping[str, Any]) -> LabelRow:
     columns = columns_by_field((title for title in row if not is_nothing(row[title])), LABEL_COLUMNS)
     cells = {field: row[titles[0]] for field, titles in columns.items()}
     texts = {field: str(as_text(cell)) for field, cell in cells.items()}
     if texts.keys().isdisjoint(("id", "question")):
         raise DatasetError("neither id nor question says which answer the label is of")
-    by_annotator = {match["annotator"].casefold(): row[title] for title in row if (match := _BY.fullmatch(title))}
-    if not by_annotator or "label" in cells:
-        by_annotator = {texts.get("annotator", ""): cells.get("label"), **by_annotator}
     is_adherence = "label" in columns and plain_name(columns["label"][0]) == "adherence_score"
-    for annotator, cell in by_annotator.items():
-        yield LabelRow(
-            where=where,
-            id=texts.get("id") or derived_id(texts),
-            label=_label(cell),
-            annotator=annotator,
-            metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
-            chunks=_chunks(cells),
-            **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
-        )
+    return LabelRow(
+        where=where,
+        id=texts.get("id") or derived_id(texts),
+        label=_label(cells.get("label")),
+        annotator=texts.get("annotator", ""),
+        metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
+        chunks=_chunks(cells),
+        **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
+    )
 
 
 def _label(cell: Any) -> str | float | None:

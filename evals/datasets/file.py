@@ -79,13 +79,13 @@ def read_file(
 def _unique(rows: Sequence[Row], reader: QuestionReader) -> Iterator[EvalQuestion]:
     places: dict[str, str] = {}
     for where, row in rows:
-        for question, has_id in reader.questions(row, where):
-            if places.setdefault(question.id, where) != where:
-                what, hint = f"id {question.id!r}", "ids must be unique in a file"
-                if not has_id:
-                    what, hint = "the same question", "leave one of them out, or give each an id"
-                raise DatasetError(f"{where}: {what} stands at {places[question.id]} already", hint)
-            yield question
+        question, has_id = reader.question(row, where)
+        if places.setdefault(question.id, where) != where:
+            what, hint = f"id {question.id!r}", "ids must be unique in a file"
+            if not has_id:
+                what, hint = "the same question", "leave one of them out, or give each an id"
+            raise DatasetError(f"{where}: {what} stands at {places[question.id]} already", hint)
+        yield question
 
 
 def _rows(path: Path, draft: Draft, scratch: Path | None) -> DiskList[Row]:

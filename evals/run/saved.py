@@ -11,7 +11,7 @@ from typing import Any
 from evals.client.mapping import UnusableError
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
-from evals.datasets.answers import are_extractive, each_answer
+from evals.datasets.answers import each_answer
 from evals.errors import DatasetError, JudgeError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
@@ -48,7 +48,6 @@ _OF_THE_EXCHANGE = {
 }
 """Fields of a response that no mapping changes."""
 
-_EXTRACTIVE = "the answers are spans that an extractive system predicts: only an empty one abstains"
 _NAMED = 5
 
 
@@ -295,11 +294,9 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
             f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
             f"a `question_id` is the `id` of a question, such as {first!r}",
         )
-    extractive = are_extractive(responses[key] for key in responses)
     unknown = [key for key in responses if key not in asked]
     missing = [question.id for question in workload.questions if question.id not in responses]
     notes = [
-        *([_EXTRACTIVE] if extractive else []),
         *_named("without a saved answer", missing),
         *_named("answered but not in the dataset, ignored", unknown),
     ]
@@ -312,23 +309,18 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
         fingerprints=workload.fingerprints,
         concurrency=1,
     )
-    return SavedAnswers(run, _FromFile(workload.questions, responses, extractive=extractive), notes)
+    return SavedAnswers(run, _FromFile(workload.questions, responses), notes)
 
 
 class _FromFile:
     """Questions with their answers of a file."""
 
-    def __init__(
-        self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse], *, extractive: bool
-    ) -> None:
-        self._questions, self._responses, self._extractive = questions, responses, extractive
+    def __init__(self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse]) -> None:
+        self._questions, self._responses = questions, responses
 
     def __iter__(self) -> Iterator[EvalRecord]:
         for question in self._questions:
-            response = self._responses.get(question.id)
-            if response is not None and self._extractive:
-                response = response.model_copy(update={"extractive": True})
-            yield EvalRecord(question=question, response=response)
+            yield EvalRecord(question=question, response=self._responses.get(question.id))
 
 
 def _named(what: str, ids: Sequence[str]) -> list[str]:

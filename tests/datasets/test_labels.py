@@ -79,14 +79,11 @@ def test_an_id_may_be_a_number_and_is_made_of_the_question_where_there_is_none(t
     assert second.id == third.id != first.id
 
 
-def test_annotators_stand_side_by_side(tmp_path: Path) -> None:
-    """The label of the annotator whose name no column bears is read next to theirs, where there is one."""
-    named = {"verdict.Anna": "no", "label:ben": 1}
-    labels = rows(tmp_path, {**ROW, "label": "yes", "annotator": "eve", **named}, {**ROW, "label": "", **named})
-    assert [(row.annotator, row.label) for row in labels] == [
-        *(("eve", "yes"), ("anna", "no"), ("ben", 1.0)),
-        *(("anna", "no"), ("ben", 1.0)),
-    ]
+def test_labels_of_several_annotators_side_by_side_are_told(tmp_path: Path) -> None:
+    """Each of them would have a sheet; read as a column of no name, the labels would be lost."""
+    with pytest.raises(DatasetError, match=r"columns such as 'verdict\.Anna' are not read any more") as caught:
+        rows(tmp_path, {**ROW, "label": "yes", "verdict.Anna": "no"})
+    assert caught.value.hint == "give each annotator a file"
 
 
 @pytest.mark.real_rows
