@@ -143,7 +143,7 @@ def test_a_question_with_an_answer_is_not_unanswerable(read: Read, row: dict[str
         (lambda path: path.mkdir(), r"it is a folder without queries\.jsonl"),
         (lambda path: path.write_bytes(b"question\n\x81\n"), "neither UTF-8 nor Windows-1252"),
         (lambda path: path.write_bytes(b"question\n\x00\n"), "it holds zero bytes"),
-        (lambda path: path.write_bytes(b"\xff\xfeq"), "it is not UTF-16-LE text"),
+        (lambda path: path.write_bytes(b"\xff\xfeq"), "it is not UTF-16 text"),
     ],
     ids=["missing", "folder", "no code page", "binary", "cut"],
 )  # fmt: skip
