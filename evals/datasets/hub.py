@@ -87,9 +87,8 @@ def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows
     folder = home / (config or (configs[0] if len(configs) == 1 else source.config))
     files = sorted(path for form in ("{}*.parquet", "{}/*.parquet") for path in folder.glob(form.format(source.split)))
     if not files:
-        expected = f"expected {folder / source.split}*.parquet (JSON lines are not read)"
-        hint = f"{expected}; without --data-dir they come from the hub"
-        raise DatasetError(f"no rows of {home.name} in {home.parent}", hint)
+        what, expected = f"no rows of {home.name} in {home.parent}", f"{folder / source.split}*.parquet"
+        raise DatasetError(what, f"expected {expected} (JSON lines are not read); without --data-dir, the hub has them")
     tables = []
     for path in files:
         try:
