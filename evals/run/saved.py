@@ -22,7 +22,6 @@ from evals.run.observer import Observer, usual_observer
 from evals.run.scoring import Scoring, score_journal
 from evals.run.text_models import compare_texts
 from evals.run.workload import is_file_of_questions, load_workload, new_run
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeVerdict
@@ -187,9 +186,9 @@ def answers_of_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) 
     damage = saved.damage.said if saved.damage else None
     notes = [damage] if damage else []
     reuse = config.judge.enabled and config.judge.cache
-    free = partial(_verdicts_of, saved) if reuse else _no_verdicts
+    free: Callable[[str], Sequence[JudgeVerdict]] = partial(_verdicts_of, saved) if reuse else lambda _: ()
     if not remap:
-        return SavedAnswers(run, _Again(saved), notes, damage, free)
+        return SavedAnswers(run, _Records(partial(_without_results, saved)), notes, damage, free)
     client = RAGClient(config.server_spec())
     client.know_documents(source.server.document_ids)
     read: Counter[str] = Counter()
@@ -205,19 +204,18 @@ def _verdicts_of(saved: SavedRun, question_id: str) -> list[JudgeVerdict]:
     return [] if row is None else free_verdicts(saved.record(row))
 
 
-def _no_verdicts(_: str) -> tuple[JudgeVerdict, ...]:
-    return ()
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records that are made each time they are walked."""
 
-
-class _Again:
-    """The questions and answers of a saved run, without results and verdicts."""
-
-    def __init__(self, saved: SavedRun) -> None:
-        self._saved = saved
+    make: Callable[[], Iterator[EvalRecord]]
 
     def __iter__(self) -> Iterator[EvalRecord]:
-        for record in self._saved.records():
-            yield EvalRecord(question=record.question, response=record.response)
+        return self.make()
+
+
+def _without_results(saved: SavedRun) -> Iterator[EvalRecord]:
+    return (EvalRecord(question=record.question, response=record.response) for record in saved.records())
 
 
 def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **fields: Any) -> EvalRun:
@@ -309,18 +307,11 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
         fingerprints=workload.fingerprints,
         concurrency=1,
     )
-    return SavedAnswers(run, _FromFile(workload.questions, responses), notes)
 
+    def answered() -> Iterator[EvalRecord]:
+        return (EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions)
 
-class _FromFile:
-    """Questions with their answers of a file."""
-
-    def __init__(self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse]) -> None:
-        self._questions, self._responses = questions, responses
-
-    def __iter__(self) -> Iterator[EvalRecord]:
-        for question in self._questions:
-            yield EvalRecord(question=question, response=self._responses.get(question.id))
+    return SavedAnswers(run, _Records(answered), notes)
 
 
 def _named(what: str, ids: Sequence[str]) -> list[str]:
