@@ -72,6 +72,8 @@ def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None
         return [(where, {"question": line}) for where, line in lines if line], note
     if not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
+    if ending in excel.OTHER_ENDINGS:
+        raise DatasetError(f"{path.name}: files of this kind are not read any more", "save the sheet as .xlsx or CSV")
     endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
     hint = "a folder of queries.jsonl, corpus.jsonl and qrels will do too"
     raise DatasetError(f"{path.name}: the file must end with {endings}", hint)

@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
-from math import isfinite, isnan
+from math import isnan
 from typing import Any, Literal
 
 from evals.datasets.columns import ASSISTANT, USER, role_and_content
 from evals.schemas.response import RetrievedChunk, TokenUsage
+from evals.text.numbers import number_or_none
 from evals.text.tokens import lists_of
 from evals.traces.spans import Documents
 
@@ -145,14 +146,8 @@ def _count(value: Any) -> int | None:
 
 
 def number_of(value: Any) -> float | None:
-    """A number, also one that is written as a text; None for anything else."""
-    if isinstance(value, bool) or value is None:
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, TypeError, ValueError):
-        return None
-    return number if isfinite(number) else None
+    """A number, also one that is written as a text, such as a time in nanoseconds; None for anything else."""
+    return number_or_none(value, 1e30)
 
 
 _SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))

@@ -69,6 +69,7 @@ BAD = [
     ("q.yaml", "- 5", "q.yaml, question 1: expected an object"),
     ("q.parquet", "PAR1", "cannot read .*q.parquet: "),
     ("q.xlsx", "Who?", "cannot read .*q.xlsx: it is no spreadsheet"),
+    ("q.ods", "Who?", "q.ods: files of this kind are not read any more"),
     ("q", "Who?", "q: the file must end with"),
 ]  # fmt: skip
 
