@@ -135,7 +135,7 @@ def _ids(value: Any) -> list[Any]:
 
 
 _READERS = {
-    "question": lambda value: value,
+    "question": lambda value: "" if is_nothing(value) else value,
     "turns": _turns,
     "expected_answer": _expected,
     "gold_passages": passages,
@@ -198,9 +198,8 @@ class QuestionReader:
             has_id = "id" in data
             data.setdefault("id", derived_id(data))
             if turns := data.get("turns"):
-                if not is_nothing(data.get("question")) and data["question"] != turns[-1]:
-                    with located("column question"):
-                        raise DatasetError("it is not the last of the turns", "leave one of the two out")
+                if data.get("question") not in (None, "", turns[-1]):
+                    raise DatasetError("the question is not the last of the turns", "leave one of the two out")
                 data["question"] = turns[-1]
             return self._question(data), has_id
 
@@ -216,13 +215,9 @@ class QuestionReader:
         if all(isinstance(text, str) for text in references):  # else the check of the types tells
             self._settle_references(data, references)
         question = EvalQuestion.model_validate(data)
-        if is_nothing(question.question):
-            with located(f"column {self.columns.fields.get('question', 'question')}"):
-                raise DatasetError("it is empty")
         if question.is_unanswerable and (name := _answered_by(question)):  # each metric would believe another half
             hint = "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered"
-            with located(f"column {name}"):
-                raise DatasetError("the question has an answer, and is_unanswerable is true", hint)
+            raise DatasetError(f"{name} holds an answer, and is_unanswerable is true", hint)
         return question
 
     def _settle_references(self, data: dict[str, Any], references: list[str]) -> None:
@@ -280,9 +275,8 @@ def _refuses(reference: str, question: str) -> bool:
 
 def _answered_by(question: EvalQuestion) -> str | None:
     """The field that holds an answer to the question; in doubt it declines, for a file is refused otherwise."""
-    if question.gold_passages:
-        return "gold_passages"
-    for name, texts in (("expected_answer", [question.expected_answer or ""]), ("answers", question.answers)):
-        if not all(not text or _NEGATION.search(text) or reading(text, question.question).declines for text in texts):
+    texts = {"expected_answer": [question.expected_answer or ""], "answers": question.answers}
+    for name, held in texts.items():
+        if not all(not text or _NEGATION.search(text) or reading(text, question.question).declines for text in held):
             return name
-    return None
+    return "gold_passages" if question.gold_passages else None
