@@ -28,7 +28,7 @@ from evals.scoring.settings import ScoreSettings
 from evals.secrets import public_url, without_credentials
 from evals.store.naming import DEFAULT_RUNS_DIR
 from evals.text.matching import MatchSettings as MatchConfig
-from evals.text.yaml_files import FileLayer, Problem, first_problem, holds, merge, nearest_hint, read_layer
+from evals.text.yaml_files import FileLayer, Problem, first_problem, holds, merge, nearest_hint, read_yaml
 
 __all__ = ["DEFAULT_SUITE", "DatasetName", "EvalConfig"]
 
@@ -306,7 +306,7 @@ class EvalConfig(Record):
         Raises:
             ConfigError: The file cannot be read, a key is unknown or a value wrong.
         """
-        return cls.build(read_layer(Path(path), "configuration"), overrides or {})
+        return cls.build(read_yaml(Path(path), "configuration"), overrides or {})
 
     def as_written(self) -> dict[str, Any]:
         """What is stored with a run: all values, with ${ENV} as written and without credentials."""

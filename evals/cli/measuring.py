@@ -25,7 +25,7 @@ from evals.run.observer import Observer
 from evals.run.saved import SavedAnswers, measure_answers
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
-from evals.text.yaml_files import layer_of, merge, problems_of, read_layer
+from evals.text.yaml_files import layer_of, merge, problems_of, read_yaml
 
 # The flags given, as configuration.
 
@@ -66,7 +66,7 @@ def config_layers(flags: ConfigFlags) -> list[dict[str, Any]]:
     if flags.config is None and _USUAL_FILE.is_file() and not (flags.as_json or getattr(flags, "embedded", False)):
         tell(f"! {_USUAL_FILE} is in this folder, but not used: add --config {_USUAL_FILE}")
     files = [flags.config] if flags.config else []
-    return [*(read_layer(file, "configuration") for file in files), overrides(flags)]
+    return [*(read_yaml(file, "configuration") for file in files), overrides(flags)]
 
 
 def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:

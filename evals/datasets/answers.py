@@ -7,7 +7,7 @@ and may be texts alone. Rows that ragas and deepeval wrote hold question and ans
 that SQuAD's script reads are one object of texts by the ids of questions.
 """
 
-from collections import Counter
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,6 @@ from evals.text.yaml_files import nearest_hint
 
 _FIELDS = frozenset(EvalResponse.model_fields)
 _HINT = "each line is one object; retrieved passages alone need a gold file"
-_SENTENCE_ENDS = (".", "!", "?", "。")
 _LONGEST_MS, _MOST_TOKENS = 366 * 24 * 3600 * 1000.0, 10**9
 _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "time_to_last_token_ms", "waited_ms")
 _COUNTS = ("prompt_tokens", "completion_tokens")
@@ -72,22 +71,6 @@ def each_answer(
         yield question_id, response
     if not places:
         raise DatasetError(f"{path.name} holds no answers")
-
-
-def are_extractive(responses: Iterable[EvalResponse]) -> bool:
-    """Whether answers are the predictions of an extractive system.
-
-    They are nothing but texts; some are empty, which is how such a system abstains, and most others are no sentences.
-    """
-    spoken: Counter[bool] = Counter()
-    empty = 0
-    for response in responses:
-        if response.answer is None or response != EvalResponse(answer=response.answer):
-            return False
-        text = response.answer.strip()
-        empty += not text
-        spoken[text.endswith(_SENTENCE_ENDS)] += bool(text)
-    return empty > 0 and spoken[False] >= spoken[True]
 
 
 def _values(path: Path) -> Iterable[Row]:
@@ -188,6 +171,7 @@ def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TITLES = frozenset(name for names in LABEL_COLUMNS.values() for name in names)
+_OF_ANNOTATOR = re.compile(r"(?:verdict|label)[.:].+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +219,8 @@ def read_labels(path: Path) -> list[LabelRow]:
         if not isinstance(row, dict):
             raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
+    if own := next(filter(_OF_ANNOTATOR.fullmatch, titles), None):
+        raise DatasetError(f"{path.name}: columns such as {own!r} are not read any more", "write one label for each answer into a column verdict")
     if "label" not in columns_by_field(titles, LABEL_COLUMNS):
         hint = "name it verdict or label; a review sheet has one to fill in"
         raise DatasetError(f"{path.name} has no column of labels", hint)

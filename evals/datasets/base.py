@@ -152,13 +152,11 @@ class HubRowsLoader(BaseDatasetLoader):
 
     hub: ClassVar[HubSource]
 
-    def open(self, options: LoadOptions) -> tuple[DatasetRows, str]:
-        """The rows, and the config that they are of."""
+    def open(self, options: LoadOptions) -> DatasetRows:
+        """The rows, of the hub or of a folder."""
         if options.data_dir is None:
-            rows = hub_rows(self.hub, options.config)
-        else:
-            rows = local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
-        return rows, rows.config
+            return hub_rows(self.hub, options.config)
+        return local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
 
 
 class HubDatasetLoader(HubRowsLoader):
@@ -168,11 +166,11 @@ class HubDatasetLoader(HubRowsLoader):
 
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw rows and convert them."""
-        rows, config = self.open(options)
+        rows = self.open(options)
         with columns_of(rows):
             places = sample(list(map(str, rows.column(self.id_column))), options.samples, options.seed)
             draft = self.convert(rows, places)
-        return self.build(draft, config=config, split=self.hub.split, source=rows.source)
+        return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
     def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
         """Make questions and documents of the rows at these places.

@@ -169,7 +169,9 @@ def _refuse_slips(name: str, titles: Iterable[str]) -> None:
 
 
 _CONVERSATIONS = {*QUESTION_COLUMNS["question"], *QUESTION_COLUMNS["turns"]}
-_USER, _ASSISTANT = frozenset({"user", "human"}), frozenset({"assistant", "ai"})
+USER, ASSISTANT = "user", "assistant"
+_ROLES = {name: name for name in (USER, ASSISTANT, "system", "tool", "function")}
+_ROLES |= {"human": USER, "ai": ASSISTANT, "model": ASSISTANT}
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,10 +194,10 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     columns = {**inner, **outer}
     for title in [title for title in columns if plain_name(str(title)) in _CONVERSATIONS]:
         messages = _messages(columns[title])
-        if turns := [text for role, text in messages if role in _USER]:
+        if turns := [text for role, text in messages if role == USER]:
             del columns[title]
             columns["turns"] = turns
-            if messages[-1][0] in _ASSISTANT:
+            if messages[-1][0] == ASSISTANT:
                 columns.setdefault("response", messages[-1][1])
     return columns
 
@@ -213,19 +215,32 @@ def _answer_in(output: Any) -> Any:
 
 
 def _messages(value: Any) -> list[tuple[str, str]]:
-    """Role and text of each message of a conversation, as OpenAI, LangChain and ragas write them; none of other values.
-
-    The text of a message may stand in parts, and LangChain may put the message into `kwargs` or `data`.
-    """
+    """Role and text of each message of a conversation; none of other values. A text may stand in parts."""
     value = parsed(value) if isinstance(value, str) and re.match(r"\s*\[\s*\{", value) else value
     messages = []
     for item in value if isinstance(value, list) else []:
-        outer = item if isinstance(item, Mapping) else {}
-        inner = next((outer[key] for key in ("kwargs", "data") if isinstance(outer.get(key), Mapping)), outer)
-        role, content = inner.get("role") or inner.get("type") or outer.get("type"), inner.get("content")
+        role, content = role_and_content(item) if isinstance(item, Mapping) else (None, None)
         if isinstance(content, list):
             content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
-        if not isinstance(role, str) or not isinstance(content, str):
+        if role is None or not isinstance(content, str):
             return []
-        messages.append((role.casefold(), content))
+        messages.append((role, content))
     return messages
+
+
+def role_and_content(item: Any) -> tuple[str | None, Any]:
+    """Whose a message is, and what it holds, as OpenAI, LangChain, ragas and the conventions of GenAI write it.
+
+    Whose is None of what is no message, such as a part of one.
+    """
+    if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str):
+        return _ROLES.get(item[0].casefold(), item[0]), item[1]
+    if not isinstance(item, Mapping):
+        return None, item
+    for wrapper in ("message", "kwargs", "data"):
+        if isinstance(item.get(wrapper), Mapping):
+            item = {"type": item.get("type"), **item[wrapper]}
+    role = item.get("role") or item.get("message.role") or _ROLES.get(str(item.get("type")).casefold())
+    names = ("content", "message.content", "parts", "text")
+    content = next((item[name] for name in names if not is_nothing(item.get(name))), None)
+    return _ROLES.get(str(role).casefold(), str(role)) if role else None, content

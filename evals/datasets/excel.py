@@ -1,26 +1,23 @@
 """Spreadsheets: the rows of their sheets, each cell as the text that it shows."""
 
 import re
-from collections.abc import Iterable, Iterator
+import warnings
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from functools import reduce
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree  # expat refuses entities that grow beyond reason
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 
 from evals.errors import DatasetError
 from evals.text.decoding import read_bytes
 
-ENDINGS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
+ENDINGS = frozenset({".xlsx", ".xlsm"})
+OTHER_ENDINGS = frozenset({".xls", ".xlsb", ".ods"})
 
-_FORMATS = {9: "0%", 10: "0.00%", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM"}
-_FORMATS |= {20: "h:mm", 21: "h:mm:ss", 45: "mm:ss", 46: "[h]:mm:ss"}
-"""The formats that a file names by a number alone. Of 14 and 22, the date of the reader's country, the file does not
-say how they look: they are read as ISO dates."""
+_OF_COUNTRY = frozenset({"mm-dd-yy", "m/d/yy h:mm", "General"})
+"""Formats of the reader's country, of which a file does not say how they look: their dates are read as ISO dates."""
 _PERCENT = re.compile(r"[#,]*0+(?:\.([0#]+))?(\s?%)")
-_PLACE = re.compile(r"([A-Z]+)(\d+)")
 _EPOCH = datetime(1, 1, 1)  # noqa: DTZ001 - cells have no zone
 _MINUTES = re.compile(r"(?<=h)(\W*)(m+)|(m+)(?=\W*s)", re.IGNORECASE)
 _PART = re.compile(r'"[^"]*"|\\.|\[h+\]|\[[^\]]*\]|AM/PM|y+|m+|n+|d+|h+|s+', re.IGNORECASE)
@@ -36,53 +33,32 @@ def read_sheets(path: Path) -> dict[str, list[tuple[int, list[Any]]]]:
         DatasetError: It is no spreadsheet, it cannot be opened, or the reader is not installed.
     """
     try:
-        import python_calamine as calamine  # noqa: PLC0415 - an extra
+        import openpyxl  # noqa: PLC0415 - an extra
     except ImportError as error:
-        what = f"{path.name} is a spreadsheet, and the package python-calamine is not installed"
+        what = f"{path.name} is a spreadsheet, and the package openpyxl is not installed"
         raise DatasetError(what, "pip install 'rag-evals[excel]', or save the sheet as CSV") from error
-    read_bytes(path)
+    data = BytesIO(read_bytes(path))
+    sheets: dict[str, list[tuple[int, list[Any]]]] = {}
     try:
-        book = calamine.CalamineWorkbook.from_path(path)
-        sheets = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in book.sheet_names}
-        for name, row, column, code in _formats(path) if path.suffix.lower() in {".xlsx", ".xlsm"} else ():
-            if row < len(sheets.get(name, ())) and column < len(sheets[name][row]):
-                sheets[name][row][column] = shown(sheets[name][row][column], code)
-    except (calamine.CalamineError, BadZipFile, SyntaxError, LookupError, ValueError, OverflowError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of charts and styles that it does not read
+            for sheet in openpyxl.load_workbook(data, read_only=True, data_only=True).worksheets:
+                sheet.reset_dimensions()  # some writers state them wrongly
+                rows = ([shown(cell.value, cell.number_format) for cell in row] for row in sheet.iter_rows())
+                if filled := [row for row in enumerate(rows, start=1) if any(str(cell).strip() for cell in row[1])]:
+                    sheets[sheet.title] = filled
+    except (BadZipFile, SyntaxError, LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise DatasetError(f"cannot read {path}: it is no spreadsheet ({error})") from error
-    numbered = {name: [row for row in enumerate(rows, start=1) if _is_filled(row[1])] for name, rows in sheets.items()}
-    return {name: rows for name, rows in numbered.items() if rows}
-
-
-def _is_filled(cells: Iterable[Any]) -> bool:
-    return any(str(cell).strip() for cell in cells)
-
-
-def _formats(path: Path) -> Iterator[tuple[str, int, int, str]]:
-    """Sheet, row and column (from 0) of the cells whose format says how they look, with its code."""
-    with ZipFile(path) as file:
-        if "xl/styles.xml" not in file.namelist():
-            return
-        styles, book, links = (
-            ElementTree.fromstring(file.read(f"xl/{name}"))  # noqa: S314
-            for name in ("styles.xml", "workbook.xml", "_rels/workbook.xml.rels")
-        )
-        own = {int(form.get("numFmtId", 0)): form.get("formatCode", "") for form in styles.iterfind(".//{*}numFmt")}
-        codes = _FORMATS | own
-        by_style = [codes.get(int(style.get("numFmtId", 0))) for style in styles.iterfind("{*}cellXfs/{*}xf")]
-        targets = {link.get("Id"): link.get("Target", "").removeprefix("/xl/") for link in links}
-        for sheet in book.iterfind(".//{*}sheet"):
-            target = targets[next(value for key, value in sheet.items() if key.endswith("}id"))]
-            with file.open(f"xl/{target}") as cells:
-                for _, cell in ElementTree.iterparse(cells):  # noqa: S314
-                    place, style = _PLACE.fullmatch(cell.get("r", "")), int(cell.get("s", 0))
-                    if place and style < len(by_style) and (code := by_style[style]):
-                        column = reduce(lambda number, letter: 26 * number + ord(letter) - 64, place[1], 0)
-                        yield sheet.get("name", ""), int(place[2]) - 1, column - 1, code
-                    cell.clear()
+    return sheets
 
 
 def shown(value: Any, code: str) -> Any:
-    """The text that a cell shows by the code of its format: a percentage, a date or a time; other values unchanged."""
+    """The text that a cell shows by the code of its format: a percentage, a date or a time; other values unchanged.
+
+    An empty cell is an empty text.
+    """
+    if value is None or code in _OF_COUNTRY:
+        return "" if value is None else value
     if isinstance(value, int | float) and not isinstance(value, bool):
         percent = _PERCENT.fullmatch(code)
         if percent is None:

@@ -8,17 +8,18 @@ from typing import Any
 from evals.datasets.base import Draft, LoadOptions, fingerprint, gold_in, sample
 from evals.datasets.columns import find_columns, flat, is_known, plain_name
 from evals.datasets.questions import QuestionReader
-from evals.datasets.tables import TREES, Row, jsonl_rows, located, numbered, read_table, read_tree, rows_in
+from evals.datasets.tables import TREES, Row, csv_rows, jsonl_rows, located, numbered, read_table, read_tree, rows_in
 from evals.errors import DatasetError, withdrawn_file
 from evals.schemas.dataset import DOCUMENT_ID, Document, EvalDataset, EvalQuestion
 from evals.store.disk_list import DiskList
 from evals.text.decoding import read_text, without_surrogates
-from evals.text.numbers import agree, counted
+from evals.text.numbers import agree, counted, number_or_none
 
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
 _TOPICS = re.compile(r".*(?:topics|queries).*\.(?:tsv|txt)", re.IGNORECASE)
-_NUMBER = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+")
+_QRELS = ("query-id", "corpus-id", "score")
+"""The columns of BEIR's judgements."""
 
 
 def load_file(path: Path, options: LoadOptions) -> EvalDataset:
@@ -79,13 +80,13 @@ def read_file(
 def _unique(rows: Sequence[Row], reader: QuestionReader) -> Iterator[EvalQuestion]:
     places: dict[str, str] = {}
     for where, row in rows:
-        for question, has_id in reader.questions(row, where):
-            if places.setdefault(question.id, where) != where:
-                what, hint = f"id {question.id!r}", "ids must be unique in a file"
-                if not has_id:
-                    what, hint = "the same question", "leave one of them out, or give each an id"
-                raise DatasetError(f"{where}: {what} stands at {places[question.id]} already", hint)
-            yield question
+        question, has_id = reader.question(row, where)
+        if places.setdefault(question.id, where) != where:
+            what, hint = f"id {question.id!r}", "ids must be unique in a file"
+            if not has_id:
+                what, hint = "the same question", "leave one of them out, or give each an id"
+            raise DatasetError(f"{where}: {what} stands at {places[question.id]} already", hint)
+        yield question
 
 
 def _rows(path: Path, draft: Draft, scratch: Path | None) -> DiskList[Row]:
@@ -226,12 +227,12 @@ def _qrels_for(queries: Path) -> Path | None:
 def _read_qrels(path: Path) -> dict[str, dict[str, float]]:
     """By query the grades of its relevant documents; what is not relevant is left out."""
     judged: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
-        cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
-        is_header = number == 1 and not any(map(_NUMBER.fullmatch, cells))
-        if line.strip() and not is_header:
-            if len(cells) not in {3, 4} or not all(cells) or not _NUMBER.fullmatch(cells[-1]):
-                raise DatasetError(f"{path.name}, line {number}: expected query, document and grade")
-            if float(cells[-1]) > 0:
-                judged.setdefault(cells[0], {})[cells[-2]] = float(cells[-1])
+    for where, row in csv_rows(path.name, read_text(path)[0], _QRELS.__contains__):
+        query, document, grade = (str(row.get(title, "")).strip() for title in _QRELS)
+        if not query or not document or (relevance := number_or_none(grade)) is None:
+            raise DatasetError(
+                f"{where}: expected query, document and grade", f"a header names them: {', '.join(_QRELS)}"
+            )
+        if relevance > 0:
+            judged.setdefault(query, {})[document] = relevance
     return judged

@@ -2,28 +2,19 @@
 
 import os
 import sys
-import threading
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.tables import first_line, jsonl_rows
+from evals.datasets.tables import first_line
 from evals.errors import DatasetError, HubUnreachableError
 
 PROBE_TIMEOUT_S = 3.0
 
-
 PARQUET_BRANCH = "refs/convert/parquet"
 """The hub's own conversion of a repository. It has no card, so to the library its one config has no name."""
-
-_OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
-
-
-_SILENCE_S = 30.0
-"""How long a hub is held for gone that let us wait: twelve subsets in the cache shall not cost twelve waits."""
 
 
 @dataclass(frozen=True)
@@ -79,49 +70,36 @@ def home_of(folder: Path, name: str, source: HubSource) -> Path:
 
 
 def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows:
-    """Read rows from `home/config/split*.parquet` (or .jsonl), or from such files in a folder `split`.
+    """Read rows from `home/config/split*.parquet`, or from such files in a folder `split`.
 
     Args:
         home: The folder of the dataset.
-        config: The config asked for; None takes the default one, or the only one there is.
+        config: The config asked for; None takes the default one, or the only one.
         source: Names the default config and the split.
 
     Raises:
         DatasetError: There are no such files, or one cannot be read.
     """
-    chosen, split = config or only_folder(home) or source.config, source.split
-    inside = [path for pattern in (f"{split}*", f"{split}/*") for path in (home / chosen).glob(pattern)]
-    files = sorted(path for path in inside if path.suffix in {".parquet", ".jsonl"})
-    if not files:
-        what, expected = f"no rows of {home.name} in {home.parent}", f"{home / chosen / split}*.parquet or .jsonl"
-        raise DatasetError(what, f"expected {expected}; without --data-dir they come from the hub")
-    return DatasetRows(_table(files), f"{home.name}/{chosen}/{split} (local files)", chosen)
-
-
-def only_folder(home: Path) -> str | None:
-    """The name of the one folder, hidden ones aside, that a folder holds; None where it is not one, or not there."""
-    inside = home.iterdir() if home.is_dir() else ()
-    names = [path.name for path in inside if path.is_dir() and not path.name.startswith(".")]
-    return names[0] if len(names) == 1 else None
-
-
-def _table(files: Sequence[Path]) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - 60 MB that only this needs
     import pyarrow.parquet as pq  # noqa: PLC0415
 
+    configs = [path.name for path in home.glob("[!.]*/")]
+    folder = home / (config or (configs[0] if len(configs) == 1 else source.config))
+    files = sorted(path for form in ("{}*.parquet", "{}/*.parquet") for path in folder.glob(form.format(source.split)))
+    if not files:
+        what, expected = f"no rows of {home.name} in {home.parent}", f"{folder / source.split}*.parquet"
+        raise DatasetError(what, f"expected {expected} (JSON lines are not read); without --data-dir, the hub has them")
     tables = []
     for path in files:
         try:
-            rows = None if path.suffix == ".parquet" else [row for _, row in jsonl_rows(path)]
-            tables.append(pq.read_table(path) if rows is None else pa.Table.from_pylist(rows))
-        except AttributeError as error:
-            raise DatasetError(f"cannot read {path}: every line must be an object") from error
+            tables.append(pq.read_table(path))
         except (OSError, pa.ArrowException) as error:
             raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
     try:
-        return pa.concat_tables(tables, promote_options="permissive")
+        table = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
+    return DatasetRows(table, f"{home.name}/{folder.name}/{source.split} (local files)", folder.name)
 
 
 def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
@@ -160,46 +138,21 @@ def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
     return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({source.revision or 'newest'})", chosen)
 
 
-_hub = {"online": False, "asked_again_at": float("-inf")}
-"""What this process knows of the hub: that it answered, which is not asked again; and monotonic seconds before which a
-hub that was silent is not asked again."""
-
-
+@cache
 def settle_hub() -> bool:
-    """Whether the hub answers; while it does not, its libraries are made to use their cache only."""
-    start = time.monotonic()
-    if not _hub["online"] and start >= _hub["asked_again_at"]:
-        online, end = hub_reachable(), time.monotonic()
-        silent = not online and end - start > PROBE_TIMEOUT_S / 2
-        _hub.update(online=online, asked_again_at=end + _SILENCE_S if silent else end)
-    import_module("huggingface_hub.constants")  # of which others take the switch when they are imported
-    for name in {"huggingface_hub.constants", "datasets.config"} & sys.modules.keys():
-        sys.modules[name].HF_HUB_OFFLINE = not _hub["online"]  # type: ignore[attr-defined]
-    return bool(_hub["online"])
-
-
-def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether the hub answers at all, known within three seconds and before the heavy import."""
-    env = os.environ if environ is None else environ
-    if any(env.get(name, "").strip().lower() in {"1", "true", "yes", "on"} for name in _OFFLINE):
-        return False
-    answered = threading.Event()
-    endpoint = env.get("HF_ENDPOINT", "https://huggingface.co")
-    # A thread, because looking up a name does not obey any timeout.
-    probe = threading.Thread(target=_probe, args=(endpoint, answered), daemon=True)
-    probe.start()
-    probe.join(PROBE_TIMEOUT_S)
-    return answered.is_set()
-
-
-def _probe(endpoint: str, answered: threading.Event) -> None:
+    """Whether the hub answers, asked once in a process; where it does not, its libraries read their cache only."""
     import httpx  # noqa: PLC0415
+    from huggingface_hub import constants  # noqa: PLC0415
 
+    if constants.HF_HUB_OFFLINE:
+        return False
     try:
-        httpx.head(endpoint, timeout=PROBE_TIMEOUT_S)
-        answered.set()
-    except (httpx.HTTPError, httpx.InvalidURL):
-        return
+        httpx.head(constants.ENDPOINT, timeout=PROBE_TIMEOUT_S)
+    except (httpx.HTTPError, httpx.InvalidURL):  # else each load would try for 23 seconds
+        for name in {"huggingface_hub.constants", "datasets.config"} & sys.modules.keys():
+            sys.modules[name].HF_HUB_OFFLINE = True  # type: ignore[attr-defined]
+        return False
+    return True
 
 
 def _library() -> tuple[Any, tuple[type[Exception], ...]]:

@@ -48,7 +48,6 @@ class MSMarcoLoader(HubDatasetLoader):
 
 
 def _answers(row: Mapping[str, Any]) -> list[str]:
-    """The answers, well-formed ones first; the raw file has the string "[]" where it means none."""
-    well_formed = row["wellFormedAnswers"]
-    given = [*(well_formed if isinstance(well_formed, list) else []), *(row["answers"] or [])]
+    """The answers, well-formed ones first."""
+    given = [*(row["wellFormedAnswers"] or []), *(row["answers"] or [])]
     return list(dict.fromkeys(text.strip() for text in given if text.strip() and text.strip() != NO_ANSWER))

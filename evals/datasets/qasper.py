@@ -32,7 +32,7 @@ class QasperLoader(HubRowsLoader):
 
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw questions, and take the papers that they are on."""
-        rows, config = self.open(options)
+        rows = self.open(options)
         draft = Draft()
         with columns_of(rows):
             asked = [
@@ -46,7 +46,7 @@ class QasperLoader(HubRowsLoader):
             for place, number, _ in drawn:
                 draft.questions.append(self._question(texts[place], number, draft))
         draft.documents = {paper.document.id: paper.document for paper in texts.values()}
-        return self.build(draft, config=config, split=self.hub.split, source=rows.source)
+        return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
     def _question(self, paper: "_Paper", number: int, draft: Draft) -> EvalQuestion:
         qas = paper.row["qas"]

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from evals.datasets.columns import BOOLEANS, PASSAGE_KEYS, QUESTION_COLUMNS, Columns, plain_name
+from evals.datasets.columns import BOOLEANS, PASSAGE_KEYS, Columns, plain_name
 from evals.datasets.tables import (
     as_list,
     as_text,
@@ -20,13 +20,12 @@ from evals.datasets.tables import (
     storable,
 )
 from evals.errors import DatasetError
-from evals.schemas.dataset import CONVERSATION, EvalQuestion
+from evals.schemas.dataset import EvalQuestion
 from evals.text.numbers import counted
 from evals.text.refusals import reading
 
 _GOLD_PARTS = {"gold_document_ids": "document_id", "gold_chunk_ids": "chunk_id"}
 _GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
-_OF_A_TURN = [name for name in QUESTION_COLUMNS if name not in {"id", "turns", "dataset", "metadata"}]
 
 
 def question_fields(row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
@@ -118,10 +117,13 @@ def _boolean(value: Any) -> bool:
     return boolean
 
 
-def _turns(value: Any) -> list[Any]:
-    """The turns of a conversation: texts, and objects with a question."""
+def _turns(value: Any) -> list[str]:
+    """What a user says in a conversation, turn by turn."""
     turns = as_list(value) if not isinstance(value, str) or value.lstrip().startswith("[") else []
-    if not turns or not isinstance(turns[0], str | Mapping):
+    if any(isinstance(turn, Mapping) for turn in turns):
+        hint = "give a turn that has a reference a row of its own, with the turns up to it"
+        raise DatasetError("turns are texts; references of earlier turns are not read any more", hint)
+    if not turns or not all(isinstance(turn, str) for turn in turns):
         raise ValueError('it is no list of what a user says; write one, such as ["What is X?", "And Y?"]')
     return turns
 
@@ -133,7 +135,7 @@ def _ids(value: Any) -> list[Any]:
 
 
 _READERS = {
-    "question": lambda value: value,
+    "question": lambda value: "" if is_nothing(value) else value,
     "turns": _turns,
     "expected_answer": _expected,
     "gold_passages": passages,
@@ -147,55 +149,10 @@ _READERS = {
 }
 
 
-# Conversations: rows with `turns`, a list of what a user says, the last of which is the question.
-
-
 def derived_id(data: Mapping[str, Any]) -> str:
     """The id of a question that is given none, the same in every file; of a conversation, it is of all that is said."""
-    turns = data.get("turns") or [data.get("question", "")]
-    text = "\0".join(str(turn.get("question") if isinstance(turn, Mapping) else turn) for turn in turns)
+    text = "\0".join(map(str, data.get("turns") or [data.get("question", "")]))
     return f"q-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:12]}"
-
-
-def with_turns(data: dict[str, Any], given_id: str) -> Iterator[dict[str, Any]]:
-    """The fields of the questions that a row holds: one, and of a conversation one more for each other turn with gold.
-
-    Each of them is a question with the turns up to it, so that it is asked in a conversation of its own.
-
-    Raises:
-        DatasetError: A turn is neither a text nor an object with a question and its gold.
-    """
-    turns = []
-    for number, item in enumerate(data.pop("turns", ()), start=1):
-        with located(f"turn {number}"):
-            turns.append(_turn(item))
-    if not turns:
-        yield {**data, "id": given_id}
-        return
-    messages = [turn.pop("question") for turn in turns]
-    if not is_nothing(data.get("question")) and data["question"] != messages[-1]:
-        with located("column question"):
-            raise DatasetError("it is not the last of the turns", "leave one of the two out")
-    if twice := sorted(turns[-1].keys() & data.keys()):
-        raise DatasetError(f"{twice[0]} stands in the row and in its last turn", "leave one of the two out")
-    if any(turns[:-1]) and isinstance(data.setdefault("metadata", {}), Mapping):
-        data["metadata"] = {CONVERSATION: given_id, **data["metadata"]}
-    shared: dict[str, Any] = {key: data[key] for key in ("dataset", "metadata") if key in data}
-    for number, gold in enumerate(turns[:-1], start=1):
-        if gold:
-            asked = {"id": f"{given_id}#{number}", "question": messages[number - 1], "turns": messages[:number]}
-            yield {**shared, **gold, **asked}
-    yield {**data, **turns[-1], "id": given_id, "question": messages[-1], "turns": messages}
-
-
-def _turn(item: Any) -> dict[str, Any]:
-    """The message of a turn as its question, with its gold."""
-    turn = {"question": item} if isinstance(item, str) else item
-    if not isinstance(turn, Mapping) or not isinstance(turn.get("question"), str) or is_nothing(turn["question"]):
-        raise DatasetError("it is neither a text nor an object with a question", "see docs/datasets.md")
-    if unknown := sorted(map(str, turn.keys() - set(_OF_A_TURN))):
-        raise DatasetError(f"unknown key {unknown[0]!r}", f"a turn may have {', '.join(_OF_A_TURN)}")
-    return question_fields(turn, Columns({key: key for key in turn}))
 
 
 # Expected answers that are none: marks that there is no answer, and answers of a model that declined.
@@ -205,12 +162,7 @@ _MARK = re.compile(r"\W*(?:no[ _-]?answer(?:[ _-]present)?|unanswerable)\W*", re
 """How datasets say that there is no answer: MS MARCO, RAGBench, Qasper."""
 _PROSE = 3
 """Words from which an answer that declines is a sentence: "unknown" may be what is asked for."""
-_OFTEN = 3
-"""Questions that expect the same words, from which on a note says so: the words may be a mark."""
-_ANSWERABILITY = frozenset({"is_unanswerable", "is_answerable"})
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
-_ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
-"""A passage of which words in the middle were left out, as quotations do."""
 _GOLDS = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
 _REFERENCES = ("expected_answer", "answers")
 DECLINED = "expected answer that declines to answer"
@@ -228,60 +180,44 @@ class QuestionReader:
     Attributes:
         columns: Of the file.
         dropped: What was left out, by reason.
-        elided: Gold passages that leave words out.
         dashes: Questions that cannot be answered by an expected answer such as "-".
-        expected: How many questions without a gold passage expect an answer of several words.
     """
 
     columns: Columns
     dropped: Counter[str] = field(default_factory=Counter)
-    elided: int = 0
     dashes: int = 0
-    expected: Counter[str] = field(default_factory=Counter)
 
-    def questions(self, row: Mapping[str, Any], where: str) -> Iterator[tuple[EvalQuestion, bool]]:
-        """The questions of a row, several where it is a conversation, and whether their id was given.
+    def question(self, row: Mapping[str, Any], where: str) -> tuple[EvalQuestion, bool]:
+        """The question of a row, and whether its id was given; of a conversation it is the last turn.
 
         Raises:
             DatasetError: The row is wrong; the message names row and column.
         """
-        columns = self.columns.fields
-        with located(where, EvalQuestion, columns):
+        with located(where, EvalQuestion, self.columns.fields):
             data = question_fields(row, self.columns)
             has_id = "id" in data
-            questions = [self._question(fields) for fields in with_turns(data, data.get("id", derived_id(data)))]
-        for question in questions:
-            self.elided += sum(bool(_ELIDED.search(gold.text)) for gold in question.gold_passages)
-            if question.expected_answer and not (question.gold_passages or columns.keys() & _ANSWERABILITY):
-                self.expected[question.expected_answer] += " " in question.expected_answer.strip()
-            yield question, has_id
+            data.setdefault("id", derived_id(data))
+            if turns := data.get("turns"):
+                if data.get("question") not in (None, "", turns[-1]):
+                    raise DatasetError("the question is not the last of the turns", "leave one of the two out")
+                data["question"] = turns[-1]
+            return self._question(data), has_id
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> list[str]:
         """What a reader must know of the questions read."""
-        if self.dashes:
-            count = counted(self.dashes, "question", "is")
-            yield f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`"
-        expected, times = next(iter(self.expected.most_common(1)), ("", 0))
-        if times >= _OFTEN:
-            hint = "write `-` instead, or mark them in a column is_unanswerable"
-            count = f"{times} questions without a gold passage expect {expected[:60]!r}"
-            yield f"{count}: if that means that no document answers them, {hint}"
-        if self.elided:
-            golds = counted(self.elided, "gold passage", "leaves")
-            yield f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"
+        if not self.dashes:
+            return []
+        count = counted(self.dashes, "question", "is")
+        return [f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`"]
 
     def _question(self, data: dict[str, Any]) -> EvalQuestion:
         references = [*_items(data.get("expected_answer")), *_items(data.get("answers"))]
         if all(isinstance(text, str) for text in references):  # else the check of the types tells
             self._settle_references(data, references)
         question = EvalQuestion.model_validate(data)
-        if is_nothing(question.question):
-            with located(f"column {self.columns.fields.get('question', 'question')}"):
-                raise DatasetError("it is empty")
         if question.is_unanswerable and (name := _answered_by(question)):  # each metric would believe another half
             hint = "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered"
-            with located(f"column {name}"):
-                raise DatasetError("the question has an answer, and is_unanswerable is true", hint)
+            raise DatasetError(f"{name} holds an answer, and is_unanswerable is true", hint)
         return question
 
     def _settle_references(self, data: dict[str, Any], references: list[str]) -> None:
@@ -339,9 +275,8 @@ def _refuses(reference: str, question: str) -> bool:
 
 def _answered_by(question: EvalQuestion) -> str | None:
     """The field that holds an answer to the question; in doubt it declines, for a file is refused otherwise."""
-    if question.gold_passages:
-        return "gold_passages"
-    for name, texts in (("expected_answer", [question.expected_answer or ""]), ("answers", question.answers)):
-        if not all(not text or _NEGATION.search(text) or reading(text, question.question).declines for text in texts):
+    texts = {"expected_answer": [question.expected_answer or ""], "answers": question.answers}
+    for name, held in texts.items():
+        if not all(not text or _NEGATION.search(text) or reading(text, question.question).declines for text in held):
             return name
-    return None
+    return "gold_passages" if question.gold_passages else None

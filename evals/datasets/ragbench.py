@@ -53,7 +53,7 @@ class RAGBenchLoader(HubRowsLoader):
         """
         rank = {subset: sha256(f"{options.seed}:{subset}".encode()).digest() for subset in self._subsets(options)}
         subsets = sorted(rank, key=rank.__getitem__)[: options.samples]
-        tables = {subset: self.open(replace(options, config=subset))[0] for subset in subsets}
+        tables = {subset: self.open(replace(options, config=subset)) for subset in subsets}
         drawn = []
         for subset, rows in tables.items():
             with columns_of(rows):

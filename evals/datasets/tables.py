@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +63,15 @@ def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None
     if ending in _DELIMITED:
         text, note = read_text(path, windows=True)
         headers = _headers(text)
-        if (
-            ending != ".txt"
-            or len(headers["\t"]) > 1
-            or any(is_known(title) for cut in headers.values() for title in cut)
-        ):
+        has_columns = len(headers["\t"]) > 1 or any(map(is_known, chain.from_iterable(headers.values())))
+        if ending != ".txt" or has_columns:
             return csv_rows(path.name, text, is_known), note
         lines = numbered(f"{path.name}, line", map(str.strip, text.splitlines()))
         return [(where, {"question": line}) for where, line in lines if line], note
     if not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
+    if ending in excel.OTHER_ENDINGS:
+        raise DatasetError(f"{path.name}: files of this kind are not read any more", "save the sheet as .xlsx or CSV")
     endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
     hint = "a folder of queries.jsonl, corpus.jsonl and qrels will do too"
     raise DatasetError(f"{path.name}: the file must end with {endings}", hint)

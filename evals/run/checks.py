@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from multiprocessing import current_process
@@ -69,18 +69,11 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     if asking:
         if refusal := refusal_of(config, metrics):
             raise refusal
-        _check_code(metrics)
+        for metric in metrics:
+            if isinstance(metric, SavedMetric):  # known by a saved run alone
+                what = f"the code of metric {metric.name!r} is not there"
+                raise ConfigError(what, "name it by its file: FILE.py:NAME, or install the package that it is of")
     return metrics
-
-
-def _check_code(metrics: Sequence[BaseMetric]) -> None:
-    """Stop where a metric is known by a saved run alone."""
-    for metric in metrics:
-        if isinstance(metric, SavedMetric):
-            raise ConfigError(
-                f"the code of metric {metric.name!r} is not there",
-                "name it by its file: FILE.py:NAME, or install the package that it is of",
-            )
 
 
 def _metrics_of(config: EvalConfig) -> list[BaseMetric]:
@@ -119,32 +112,18 @@ def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
 
 def _check_together(config: EvalConfig) -> None:
     """Stop at keys of which one says that another has no meaning."""
-    for is_wrong, message, hint in _contradictions(config):
-        if is_wrong:
-            raise ConfigError(message, hint)
+    if config.shard is not None and config.ingest:
+        what = "ingest: of several shards each would upload all documents"
+        raise ConfigError(what, "upload them before, in a run of one question")
+    if config.dask and find_spec("distributed") is None:
+        raise ConfigError("--dask needs Dask, which is not installed", "pip install 'rag-evals[dask]'")
+    if config.dask not in (None, "local") and config.embedded:
+        what = "embedded: the built-in server listens on this machine alone, where workers of others do not reach it"
+        raise ConfigError(what, "use --dask local, or evaluate a server with --rag-url")
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
-
-
-def _contradictions(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
-    """Each: whether it holds, what is wrong, and what to do."""
-    yield (
-        config.shard is not None and config.ingest,
-        "ingest: of several shards each would upload all documents",
-        "upload them before, in a run of one question",
-    )
-    yield (
-        config.dask and find_spec("distributed") is None,
-        "--dask needs Dask, which is not installed",
-        "pip install 'rag-evals[dask]'",
-    )
-    yield (
-        config.dask not in (None, "local") and config.embedded,
-        "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
-        "use --dask local, or evaluate a server with --rag-url",
-    )
 
 
 def _check_process() -> None:
@@ -342,11 +321,8 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         cache.prepare()
     options: dict[str, Any] = {"base_url": judge.base_url, "effort": judge.effort}
     if judge.batch:
-        options |= {
-            "folder": config.runs_dir / FOLDER,
-            "poll_s": judge.batch_poll_s,
-            "timeout_s": judge.batch_timeout_s,
-        }
+        waiting = {"poll_s": judge.batch_poll_s, "timeout_s": judge.batch_timeout_s}
+        options |= {"folder": config.runs_dir / FOLDER, **waiting}
     make: Callable[..., Model] = AnthropicBatches if judge.batch else PROVIDERS[judge.provider]
     return LLMJudge(
         make(judge.model, **options),

@@ -1,6 +1,5 @@
 """One run of all shards: their records are concatenated and scored; nothing is asked of a server or a judge."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,7 +19,7 @@ from evals.run.saved import measured_again
 from evals.run.scoring import Scoring, score_journal
 from evals.run.workload import SHARD
 from evals.schemas.response import Outcomes, ServerRecord
-from evals.schemas.results import EvalRecord, EvalRun, MetricDefinition
+from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.run_parts import MergedShard
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.notes import ON_ANSWERS, status_of
@@ -28,6 +27,7 @@ from evals.scoring.saved import SavedRun, open_saved
 from evals.store.journal import RecordLog
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore, way_back
+from evals.text.foreign import shortened
 from evals.text.numbers import counted
 
 OF_EACH = frozenset({"shard", "name", "concurrency", "dask", "runs_dir", "data_dir", "dataset_file", "server.url"})
@@ -61,73 +61,68 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
         allow_partial: Whether shards that are partial will do.
 
     Raises:
-        ConfigError: They do not fit together, or a gate is none.
+        ConfigError: They do not fit together, measured a metric by different code, or a gate is none.
         RunIncompleteError: One is partial or failed.
         StoreError: Records are missing or damaged.
     """
     if not runs:
         raise ConfigError("there is nothing to merge", "name the runs of all shards")
-    ordered = _in_order(runs)
-    for run in ordered[1:]:
-        if difference := _difference(ordered[0], run):
+    first, *others = ordered = _in_order(runs)
+    for run in others:
+        if difference := _difference(first, run):
+            what = f"{_name(run)} differs from {_name(first)} in {difference}"
             raise ConfigError(
-                f"{_name(run)} differs from {_name(ordered[0])} in {difference}",
-                "answers that came about in different ways do not make one run: ask this shard again as the first one",
+                what, "answers that came about in different ways do not make one run: ask this shard again"
             )
     _check_complete(ordered, allow_partial=allow_partial)
     shards = [_opened(run) for run in ordered]
     _check_questions(shards)
-    written = {key: value for key, value in ordered[0].eval_config.items() if key not in ("shard", "name", "runs_dir")}
-    names = {EvalConfig.build(run.eval_config).name for run in ordered}
-    name = names.pop() if len(names) == 1 else None
-    own = {"name": f"{name}-merged" if name else None, "runs_dir": DEFAULT_RUNS_DIR, "metrics": _metric_names(ordered)}
+    written = {key: value for key, value in first.eval_config.items() if key not in ("shard", "name", "runs_dir")}
+    names = {run.eval_config.get("name") for run in ordered}
+    name = f"{first.eval_config['name']}-merged" if len(names) == 1 and None not in names else None
+    # By name, as no file that a shard took a metric from is run here.
+    known = {definition.source: definition.name for definition in first.metric_definitions}
+    metrics = [known.get(metric, metric) for metric in EvalConfig.build(first.eval_config).metrics]
+    own = {"name": name, "runs_dir": DEFAULT_RUNS_DIR, "metrics": metrics}
     config = EvalConfig.build(written, own, *layers)
-    metrics = check_config(config, asking=False)
-    check_calibrated(config, metrics)
-    return Shards(shards, config, metrics)
+    measured = check_config(config, asking=False)
+    check_calibrated(config, measured)
+    return Shards(shards, config, measured)
 
 
 def _part(run: EvalRun) -> tuple[int, int]:
-    config = EvalConfig.build(run.eval_config)
-    if config.shard is None:
-        raise ConfigError(f"run {run.id} is no shard: it asked all questions", "name runs that were made with --shard")
-    return config.part
+    """The number of a shard, and of how many."""
+    number, _, count = str(run.eval_config["shard"]).partition("/")
+    return int(number), int(count)
 
 
 def _name(run: EvalRun) -> str:
-    return "shard {}/{} (run {})".format(*_part(run), run.id)
+    return f"shard {run.eval_config['shard']} (run {run.id})"
 
 
 def _in_order(runs: Sequence[EvalRun]) -> list[EvalRun]:
     """The shards by their number; each must be there once."""
-    by_part: dict[tuple[int, int], EvalRun] = {}
     for run in runs:
-        part = _part(run)
-        if part in by_part:
-            twice = f"shard {part[0]}/{part[1]} was given twice: run {by_part[part].id} and run {run.id}"
-            raise ConfigError(twice, "name one run for each shard")
-        by_part[part] = run
-    counts = {count for _, count in by_part}
-    count = max(counts)
-    if len(counts) > 1:
-        named = " and ".join(_name(by_part[part]) for part in (min(by_part), max(by_part)))
-        raise ConfigError(f"{named} are not of one run", "name the shards of one and the same number")
-    missing = [f"{number}/{count}" for number in range(1, count + 1) if (number, count) not in by_part]
-    if missing:
-        listed = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
-        raise ConfigError(
-            f"{len(missing)} of {count} shards {'is' if len(missing) == 1 else 'are'} missing: {listed}",
-            f"name their runs too, or ask: the same command with --shard {missing[0]}",
-        )
-    return [by_part[part] for part in sorted(by_part)]
+        if run.eval_config.get("shard") is None:
+            raise ConfigError(f"run {run.id} is no shard: it asked all questions", "name runs made with --shard")
+    ordered = sorted(runs, key=_part)
+    parts = [_part(run) for run in ordered]
+    count = max(count for _, count in parts)
+    wanted = [(number, count) for number in range(1, count + 1)]
+    if parts != wanted:
+        given = shortened(", ".join(map(_name, ordered)), 300)
+        missing = ", ".join(f"{number}/{count}" for number, _ in wanted if (number, count) not in parts)
+        hint = f"missing are {shortened(missing, 100)}: name their runs, or ask them with --shard" if missing else None
+        what = f"these are not the shards 1/{count} to {count}/{count}, each once: {given}"
+        raise ConfigError(what, hint or "name one run for each shard")
+    return ordered
 
 
 def _difference(first: EvalRun, other: EvalRun) -> str | None:
     """What two shards differ in, in words; None where they fit together."""
     ours, theirs = _facts(first), _facts(other)
-    for what, value in ours.items():
-        if what in theirs and theirs[what] != value:
-            return f"{what}: {theirs[what]}, not {value}" if isinstance(value, str | int | None) else what
+    if differing := [what for what in ours if what in theirs and theirs[what] != ours[what]]:
+        return differing[0]
     changed = changed_keys(EvalConfig.build(first.eval_config), EvalConfig.build(other.eval_config), OF_EACH)
     return f"its configuration: {', '.join(changed)}" if changed else None
 
@@ -138,28 +133,29 @@ def _facts(run: EvalRun) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "the version of rag-evals that measured it": run.package_versions.get("rag-evals"),
         "the profile of its server": server.profile,
-        f"what the profile {server.profile} says of asking and reading": [server.spec_sha256, server.citation_base],
+        f"what the profile {server.profile} says of asking and reading": (server.spec_sha256, server.citation_base),
         "the questions that the datasets gave": [each.sha256 for each in run.fingerprints],
         **{f"what its server says of itself as {key}": value for key, value in run.config.items()},
+        **{f"the code of its metric {metric.name}": metric.meaning for metric in run.metric_definitions},
     }
     if not run.eval_config.get("embedded"):
-        facts["its server"] = server.url.rstrip("/")
+        facts["the address of its server"] = server.url.rstrip("/")
     if run.completed_at:
-        facts["whether a judge took part"] = [judge is not None]
+        facts["whether a judge took part"] = judge is not None
     if judge is not None:
-        facts |= {f"the {name} of its judge": getattr(judge, name) for name in ("model", "origin", "effort", "repeats")}
-        facts |= {f"the prompt {name} of its judge": [value] for name, value in judge.prompt_hashes.items()}
+        facts["its judge"] = (judge.model, judge.origin, judge.effort, judge.repeats)
+        facts |= {f"the prompt {name} of its judge": value for name, value in judge.prompt_hashes.items()}
     return facts
 
 
 def _check_complete(runs: Sequence[EvalRun], *, allow_partial: bool) -> None:
     undone = [run for run in runs if run.status not in ({"complete", "partial"} if allow_partial else {"complete"})]
     if undone:
-        listed = ", ".join(f"{_name(run)} is {run.status}" for run in undone[:_NAMED])
-        ways = f"continue with: {'; '.join(_resume(run) for run in undone[:_NAMED])}"
+        more = f" and {len(undone) - _NAMED} more" if len(undone) > _NAMED else ""
+        hint = f"continue with: {'; '.join(map(_resume, undone[:_NAMED]))}"
         if not any(run.status == "failed" for run in undone):
-            ways += "; or merge what there is, as a partial run: --allow-partial"
-        raise RunIncompleteError(listed + (", …" if len(undone) > _NAMED else ""), ways)
+            hint += "; or merge what there is, as a partial run: --allow-partial"
+        raise RunIncompleteError(", ".join(f"{_name(run)} is {run.status}" for run in undone[:_NAMED]) + more, hint)
 
 
 def _resume(run: EvalRun) -> str:
@@ -167,13 +163,9 @@ def _resume(run: EvalRun) -> str:
 
 
 def _opened(run: EvalRun) -> SavedRun:
-    if run.path is None:
-        raise ConfigError(f"{_name(run)} is in no folder", "load it with RunStore(folder).load(id)")
-    store = RunStore(run.path.parent)
-    if not store.records_path(run).exists():
-        raise ConfigError(
-            f"{_name(run)} has no records: {store.records_path(run)} is missing", "copy all files of the run"
-        )
+    store = None if run.path is None else RunStore(run.path.parent)
+    if store is None or not store.records_path(run).exists():
+        raise ConfigError(f"{_name(run)} has no records", "copy all files of the run")
     saved = open_saved(store, run)
     if saved.damage is not None and saved.damage.lost == 0:
         raise StoreError(saved.damage.said, way_back(run, saved.damage))
@@ -184,41 +176,19 @@ def _check_questions(shards: Sequence[SavedRun]) -> None:
     """Check that every question of the datasets is in one shard, and in no other."""
     repeats = int(shards[0].run.eval_config.get("repeats") or 1)
     total = sum(each.questions for each in shards[0].run.fingerprints) * repeats
-    homes: dict[str, SavedRun] = {}
+    homes: dict[str, EvalRun] = {}
     for shard in shards:
-        for key in shard.log.ids:
-            if key in homes:
-                raise ConfigError(
-                    f"question {key!r} is in {_name(homes[key].run)} and in {_name(shard.run)}",
-                    "the records of one are not those of its part: copy its files again, or ask it again",
-                )
-            homes[key] = shard
+        if twice := homes.keys() & set(shard.log.ids):
+            key = min(twice)
+            what = f"question {key!r} is in {_name(homes[key])} and in {_name(shard.run)}"
+            raise ConfigError(what, "copy the files of both again, or ask one again")
+        homes |= dict.fromkeys(shard.log.ids, shard.run)
         number, count = _part(shard.run)
         planned = len(range(number - 1, total, count))
         if len(shard.log) != planned:
             held = counted(len(shard.log), "question")
-            raise ConfigError(
-                f"{_name(shard.run)} holds {held}, and its part of the {total} of the datasets is {planned}",
-                f"copy the files of its run again, or continue with it: {_resume(shard.run)}",
-            )
-
-
-def _metric_names(runs: Sequence[EvalRun]) -> list[str]:
-    """What is measured, by name: no file that a shard took a metric from is run here.
-
-    Raises:
-        ConfigError: They measured a metric that is not built in by different code.
-    """
-    known: dict[str, MetricDefinition] = {}
-    for run in runs:
-        for one in run.metric_definitions:
-            if known.setdefault(one.name, one).meaning != one.meaning:
-                message = (
-                    f"{_name(run)} measured {one.name} by other code, or defined it differently, than a shard before it"
-                )
-                raise ConfigError(message, "rescore all shards with one file of metrics")
-    names = {one.source: name for name, one in known.items()}
-    return [names.get(each, each) for each in EvalConfig.build(runs[0].eval_config).metrics]
+            what = f"{_name(shard.run)} holds {held}, and its part of the {total} of the datasets is {planned}"
+            raise ConfigError(what, f"copy the files of its run again, or continue with it: {_resume(shard.run)}")
 
 
 async def merge(shards: Shards, observer: Observer) -> SavedRun:
@@ -235,7 +205,8 @@ async def merge(shards: Shards, observer: Observer) -> SavedRun:
     tools = await load_tools(no_judge, shards.metrics, observer)
     judged = wants_judge(config, shards.metrics)
     run = _new_run(shards, runs)
-    stopped = _why_stopped(runs)
+    ends = [f"shard {part.eval_config['shard']}: {part.outcomes.stopped}" for part in runs if part.outcomes.stopped]
+    stopped = "; ".join(ends) or None
     settings = tools.settings(config, run.server.citation_base, judged=judged)
     store.save(run)
     with store.journal(run) as journal:
@@ -275,24 +246,18 @@ def _is_cut_short(run: EvalRun, max_error_rate: float) -> bool:
 
 def _notes(runs: Sequence[EvalRun], merged: EvalRun, stopped: str | None) -> list[str]:
     """What all shards say, once; else with the shard's number."""
-    own = [
-        [note for note in dict.fromkeys(run.notes) if not (note.startswith(_OWN_NOTES) or ON_ANSWERS.match(note))]
-        for run in runs
-    ]
-    times = Counter(chain.from_iterable(own))
-    notes = [note for note in times if times[note] == len(runs)]
-    for run, kept in zip(runs, own, strict=True):
-        notes += ["shard {}/{}: {}".format(*_part(run), note) for note in kept if times[note] < len(runs)]
+    shards_of: dict[str, list[str]] = {}
+    for run in runs:
+        for note in dict.fromkeys(run.notes):
+            if not (note.startswith(_OWN_NOTES) or ON_ANSWERS.match(note)):
+                shards_of.setdefault(note, []).append(str(run.eval_config["shard"]))
+    notes = [note for note, shards in shards_of.items() if len(shards) == len(runs)]
+    notes += [f"shard {', '.join(shards)}: {note}" for note, shards in shards_of.items() if len(shards) < len(runs)]
     if merged.concurrencies:
         named = " and ".join(map(str, merged.concurrencies))
         notes.append(f"{CONCURRENCIES} {named}: latency is of all these, and does not compare")
     notes += [f"{STOPPED}{stopped}"] if stopped else []
     return [*notes, CHANGED] if merged.server.changed else notes
-
-
-def _why_stopped(runs: Sequence[EvalRun]) -> str | None:
-    stopped = ["shard {}/{}: {}".format(*_part(run), run.outcomes.stopped) for run in runs if run.outcomes.stopped]
-    return "; ".join(stopped) or None
 
 
 def _new_run(shards: Shards, runs: Sequence[EvalRun]) -> EvalRun:
@@ -309,7 +274,7 @@ def _new_run(shards: Shards, runs: Sequence[EvalRun]) -> EvalRun:
         concurrencies=concurrencies if len(concurrencies) > 1 else [],
         duration_s=round(sum(run.duration_s for run in runs), 3),
         merged_from=[
-            MergedShard(id=run.id, shard="{}/{}".format(*_part(run)), status=run.status, duration_s=run.duration_s)
+            MergedShard(id=run.id, shard=run.eval_config["shard"], status=run.status, duration_s=run.duration_s)
             for run in runs
         ],
         outcomes=Outcomes(warmup_ms=list(chain.from_iterable(run.outcomes.warmup_ms for run in runs))),

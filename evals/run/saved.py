@@ -11,7 +11,7 @@ from typing import Any
 from evals.client.mapping import UnusableError
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
-from evals.datasets.answers import are_extractive, each_answer
+from evals.datasets.answers import each_answer
 from evals.errors import DatasetError, JudgeError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
@@ -22,7 +22,6 @@ from evals.run.observer import Observer, usual_observer
 from evals.run.scoring import Scoring, score_journal
 from evals.run.text_models import compare_texts
 from evals.run.workload import is_file_of_questions, load_workload, new_run
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeVerdict
@@ -48,7 +47,6 @@ _OF_THE_EXCHANGE = {
 }
 """Fields of a response that no mapping changes."""
 
-_EXTRACTIVE = "the answers are spans that an extractive system predicts: only an empty one abstains"
 _NAMED = 5
 
 
@@ -188,9 +186,9 @@ def answers_of_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) 
     damage = saved.damage.said if saved.damage else None
     notes = [damage] if damage else []
     reuse = config.judge.enabled and config.judge.cache
-    free = partial(_verdicts_of, saved) if reuse else _no_verdicts
+    free: Callable[[str], Sequence[JudgeVerdict]] = partial(_verdicts_of, saved) if reuse else lambda _: ()
     if not remap:
-        return SavedAnswers(run, _Again(saved), notes, damage, free)
+        return SavedAnswers(run, _Records(partial(_without_results, saved)), notes, damage, free)
     client = RAGClient(config.server_spec())
     client.know_documents(source.server.document_ids)
     read: Counter[str] = Counter()
@@ -206,19 +204,18 @@ def _verdicts_of(saved: SavedRun, question_id: str) -> list[JudgeVerdict]:
     return [] if row is None else free_verdicts(saved.record(row))
 
 
-def _no_verdicts(_: str) -> tuple[JudgeVerdict, ...]:
-    return ()
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records that are made each time they are walked."""
 
-
-class _Again:
-    """The questions and answers of a saved run, without results and verdicts."""
-
-    def __init__(self, saved: SavedRun) -> None:
-        self._saved = saved
+    make: Callable[[], Iterator[EvalRecord]]
 
     def __iter__(self) -> Iterator[EvalRecord]:
-        for record in self._saved.records():
-            yield EvalRecord(question=record.question, response=record.response)
+        return self.make()
+
+
+def _without_results(saved: SavedRun) -> Iterator[EvalRecord]:
+    return (EvalRecord(question=record.question, response=record.response) for record in saved.records())
 
 
 def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **fields: Any) -> EvalRun:
@@ -295,11 +292,9 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
             f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
             f"a `question_id` is the `id` of a question, such as {first!r}",
         )
-    extractive = are_extractive(responses[key] for key in responses)
     unknown = [key for key in responses if key not in asked]
     missing = [question.id for question in workload.questions if question.id not in responses]
     notes = [
-        *([_EXTRACTIVE] if extractive else []),
         *_named("without a saved answer", missing),
         *_named("answered but not in the dataset, ignored", unknown),
     ]
@@ -312,23 +307,11 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
         fingerprints=workload.fingerprints,
         concurrency=1,
     )
-    return SavedAnswers(run, _FromFile(workload.questions, responses, extractive=extractive), notes)
 
+    def answered() -> Iterator[EvalRecord]:
+        return (EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions)
 
-class _FromFile:
-    """Questions with their answers of a file."""
-
-    def __init__(
-        self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse], *, extractive: bool
-    ) -> None:
-        self._questions, self._responses, self._extractive = questions, responses, extractive
-
-    def __iter__(self) -> Iterator[EvalRecord]:
-        for question in self._questions:
-            response = self._responses.get(question.id)
-            if response is not None and self._extractive:
-                response = response.model_copy(update={"extractive": True})
-            yield EvalRecord(question=question, response=response)
+    return SavedAnswers(run, _Records(answered), notes)
 
 
 def _named(what: str, ids: Sequence[str]) -> list[str]:

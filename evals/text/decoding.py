@@ -18,7 +18,6 @@ MAX_DEPTH = 100
 MAX_VALUES = 500_000
 """Of JSON: in memory each takes a hundred bytes and more, whatever it takes in the body."""
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _MOST_OF_LINE = 32 * 1024 * 1024
 """Characters; the longest answer that is taken from a server is half of it."""
 
@@ -50,13 +49,11 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
         OSError: As of `check_file`.
     """
     check_file(path, most)
-    data = bytearray()
     with path.open("rb") as file:
-        while block := file.read(1024 * 1024):  # a pipe does not say how long it is, and no buffer is for all
-            data += block
-            if len(data) > most:
-                raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
-    return bytes(data)
+        data = file.read(most + 1)  # a pipe does not say how long it is
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
+    return data
 
 
 def read_bytes(path: Path) -> bytes:
@@ -71,64 +68,63 @@ def read_bytes(path: Path) -> bytes:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
 
 
-def read_text(path: Path, *, encoding: str | None = None, windows: bool = False) -> tuple[str, str | None]:
+def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
     """Read a file by its byte order mark, or as UTF-8 where it has none.
 
     Args:
         path: The file.
-        encoding: That of the file, where the user names it.
         windows: Whether what is not UTF-8 may be Windows-1252, as spreadsheets of Western Europe save it.
 
     Returns:
         The text, and what a reader must know of how it was decoded.
 
     Raises:
-        DatasetError: The file cannot be read, is no text, or not in this encoding.
+        DatasetError: The file cannot be read, or is no text.
     """
     data = read_bytes(path)
-    mark, found = _mark_of(data[:4])
-    name = encoding or found
+    name = _encoding_of(data)
     try:
-        return _checked(data.removeprefix(mark).decode(name), path), None
-    except LookupError as error:
-        raise DatasetError(f"cannot read {path}: there is no encoding {name!r}", "such as utf-8 or cp1252") from error
+        return _checked(data.decode(name), path), None
     except UnicodeDecodeError as error:
-        if mark or encoding or not windows:
-            hint = "name it with `encoding:`, such as cp1252, or save the file as UTF-8"
-            raise DatasetError(f"cannot read {path}: it is not {name.upper()} text", hint) from error
+        if name == "utf-16" or not windows:
+            raise _not_text(path, name) from error
     try:
         return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
     except UnicodeDecodeError as error:
         raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
 
 
-def text_lines(path: Path, *, encoding: str | None = None) -> Iterator[str]:
+def text_lines(path: Path) -> Iterator[str]:
     """The lines of a file that `read_text` can read, with their ends, one after the other; none is held.
 
     Raises:
         DatasetError: As of `read_text`; also while lines are read.
     """
-    name = encoding or "utf-8"
+    name = "utf-8-sig"
     try:
         check_file(path, most=None)
         with path.open("rb") as file:
-            mark, found = _mark_of(file.read(4))
-        name = encoding or found
+            name = _encoding_of(file.read(2))
         with path.open(encoding=name, newline="\n") as text:
-            text.read(1 if mark else 0)
             while line := text.readline(_MOST_OF_LINE):
                 if len(line) == _MOST_OF_LINE:
                     raise DatasetError(f"cannot read {path}: a line has over {_MOST_OF_LINE:,} characters")
                 yield _checked(line, path)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, LookupError) as error:
-        raise DatasetError(f"cannot read {path}: it is not {name.upper()} text") from error
+    except UnicodeDecodeError as error:
+        raise _not_text(path, name) from error
 
 
-def _mark_of(start: bytes) -> tuple[bytes, str]:
-    """The byte order mark that data begins with, and its encoding; UTF-8 where there is none."""
-    return next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8"))
+def _encoding_of(start: bytes) -> str:
+    """The encoding of a text, by its byte order mark, which decoding takes off."""
+    return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+
+
+def _not_text(path: Path, encoding: str) -> DatasetError:
+    return DatasetError(
+        f"cannot read {path}: it is not {encoding.removesuffix('-sig').upper()} text", "save it as UTF-8"
+    )
 
 
 def _checked(text: str, path: Path) -> str:

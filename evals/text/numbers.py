@@ -157,12 +157,12 @@ def _form(count: int, verb: str) -> str:
     return agree(count, verb, _MANY.get(verb, verb.removesuffix("s")))
 
 
-def number_or_none(value: Any) -> float | None:
-    """The value as a number; None where it is none, or beyond 10^12: no score or time of a server is."""
+def number_or_none(value: Any, most: float = 1e12) -> float | None:
+    """The value as a number; None where it is none, or beyond the most: no score or time of a server is."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = float(value)
     except (OverflowError, ValueError):
         return None
-    return number if abs(number) <= 1e12 else None
+    return number if abs(number) <= most else None

@@ -6,18 +6,13 @@ Not by fuzzy matching: a long quotation that lost its "not" is nearly the same t
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
+
+from evals.text.tokens import NEGATORS, UNSPACED
 
 FEWEST_WORDS, FEWEST_CHARACTERS = 4, 15
 """What proves something has one of them."""
-
-_NEGATIONS = """
-no not never none nor neither cannot without t nicht kein keine keinen keiner nie ohne weder pas jamais aucun aucune
-sans ne ni sin nunca non mai senza não nem sem niet geen nooit zonder 不 没 無 无 未
-"""
-"""Words that turn what is said into its opposite."""
 
 _MARKUP = re.compile(r"(?<=\])\([^()\s]*\)|</?[a-zA-Z][^<>]*>|\[\d{1,3}\]|[\u00ad\u200b-\u200d\u2060\ufeff]")
 
@@ -28,20 +23,14 @@ _BROKEN = re.compile(r"(?<=[^\W\d_])[-‐]\s*\n\s*(?=[^\W\d_])")
 
 _PERCENT = re.compile(r"(?<=\d)\s*(?:%|per\s?cent\b(?! points?\b))")
 
-_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-
 _WORD = re.compile(
-    rf"[{_UNSPACED}]|(?:(?<![\w)\].])-)?\d+(?:[.,:/]\d+)*%?|[^\W\d_{_UNSPACED}]+(?:-[^\W\d_{_UNSPACED}]+)*"
+    rf"[{UNSPACED}]|(?:(?<![\w)\].])-)?\d+(?:[.,:/]\d+)*%?|[^\W\d_{UNSPACED}]+(?:-[^\W\d_{UNSPACED}]+)*"
     r"|[‰°+<>≤≥≠±×÷€£¥$]"
 )
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 _GAP = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
-
-_JOINT = re.compile(r"[;\n]|\s/\s|[\"”“]\s*(?:,|and|und|et|y)?\s*[\"“„]")
-
-_MOST_PIECES, _SHORT_GAP = 12, 3
 
 
 @lru_cache(maxsize=2048)
@@ -56,19 +45,14 @@ def words(text: str) -> str:
 
 
 def is_quoted(quote: str, texts: Iterable[str]) -> bool:
-    """Whether a quotation stands in one of the texts, or in several where it is joined of several.
+    """Whether a quotation stands in one of the texts.
 
     Args:
-        quote: What is said to be copied. "…" may stand for words left out, unless that hides a negation; ";", " / " and
-            line ends may join quotations, each of which proves something by itself.
+        quote: What is said to be copied. "…" may stand for words left out, unless a negation is among them.
         texts: Where it may stand.
     """
-    held = list(map(words, texts))
-    if _stands_in(quote, held):
-        return True
-    pieces = [piece for piece in _JOINT.split(quote) if words(piece).strip()]
-    joined = 1 < len(pieces) <= _MOST_PIECES and all(_is_long(piece) and _stands_in(piece, held) for piece in pieces)
-    return joined and not any(_hides_negation(one, other, held) for one, other in pairwise(map(words, pieces)))
+    parts = [part for part in map(words, _GAP.split(quote)) if part.strip()]
+    return bool(parts) and any(_stand_in_order(parts, text) for text in map(words, texts))
 
 
 def is_evidence(quote: str, texts: Iterable[str]) -> bool:
@@ -81,36 +65,15 @@ def _is_long(text: str) -> bool:
     return len(found.split()) >= FEWEST_WORDS or len(found.strip()) >= FEWEST_CHARACTERS
 
 
-def _stands_in(quote: str, held: Sequence[str]) -> bool:
-    """Whether one text holds the quotation as one piece, or its parts around "…" in their order."""
-    if not (whole := words(quote)).strip():
-        return False
-    if any(whole in text for text in held):
-        return True
-    parts = [part for part in map(words, _GAP.split(quote)) if part.strip()]
-    if len(parts) < 2 or any(_hides_negation(one, other, held) for one, other in pairwise(parts)):
-        return False
-    return any(_in_order(parts, text) for text in held)
+def _stand_in_order(parts: Iterable[str], text: str) -> bool:
+    """Whether a text holds the parts one after the other, with no negation between: "did … approve" says not "did not".
 
-
-def _in_order(parts: Iterable[str], text: str) -> bool:
+    Parts and text have a blank at either end; one blank may be the end of a part and the start of the next.
+    """
     end = 0
-    for part in parts:
-        found = text.find(part, end)
-        if found < 0:
+    for number, part in enumerate(parts):
+        start = text.find(part, max(end - 1, 0))
+        if start < 0 or (number and not NEGATORS.isdisjoint(text[end:start].split())):
             return False
-        end = found + len(part) - 1
+        end = start + len(part)
     return True
-
-
-def _hides_negation(one: str, other: str, held: Iterable[str]) -> bool:
-    """Whether a text has a negation, and few words with it, between two pieces: "did … approve" says not "did not"."""
-    for text in held:
-        end = text.find(one)
-        while end >= 0:
-            start = text.find(other, end + len(one) - 1)
-            between = text[end + len(one) - 1 : start].split() if start >= 0 else []
-            if len(between) <= _SHORT_GAP and not set(_NEGATIONS.split()).isdisjoint(between):
-                return True
-            end = text.find(one, end + 1)
-    return False

@@ -2,12 +2,13 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -25,7 +26,7 @@ _QUOTED = re.compile(r"'[^']{2,}'")
 """What PyYAML repeats of the file, which may be a secret."""
 
 
-class YamlTextError(ValueError):
+class YamlTextError(Exception):
     """A YAML text cannot be used; the message never quotes it."""
 
 
@@ -52,8 +53,6 @@ def load_yaml(text: str) -> Any:
         raise YamlTextError(f"a character that YAML does not allow, at position {error.position}") from None
     except RecursionError:
         raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels") from None
-    except YamlTextError:
-        raise
     except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
         raise YamlTextError("a date or number that there is none of; put it between quotation marks") from None
 
@@ -70,18 +69,21 @@ def _check(node: Node, values: Iterator[int], depth: int) -> None:
         except UnicodeDecodeError:
             raise YamlTextError(f"half a surrogate pair in line {node.start_mark.line + 1}") from None
     elif isinstance(node, MappingNode):
-        lines: dict[tuple[str, str], int] = {}
-        for key, _ in node.value:
-            name, line = (key.tag, str(key.value)), key.start_mark.line + 1
-            if isinstance(key, ScalarNode) and name in lines:
-                raise YamlTextError(f"the key {name[1][:40]!r} stands twice, in lines {lines[name]} and {line}")
-            lines[name] = line
+        keys = Counter((key.tag, str(key.value)) for key, _ in node.value if isinstance(key, ScalarNode))
+        if twice := [name for (_, name), count in keys.items() if count > 1]:
+            raise YamlTextError(f"the key {twice[0][:40]!r} stands twice")
     inside = chain.from_iterable(node.value) if isinstance(node, MappingNode) else node.value
     for child in inside if isinstance(node, MappingNode | SequenceNode) else ():
         _check(child, values, depth + 1)
 
 
-def read_yaml(path: Path, what: str) -> dict[str, Any]:
+class FileLayer(dict[str, Any]):
+    """The keys of a YAML file, and where they were read from."""
+
+    file: Path
+
+
+def read_yaml(path: Path, what: str) -> FileLayer:
     """Read a YAML file that holds a mapping.
 
     Raises:
@@ -98,37 +100,20 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
         raise ConfigError(f"the {what} {path} is not valid YAML: {why}") from None
     if data is not None and not isinstance(data, dict):
         raise ConfigError(f"the {what} {path} must hold keys and values, not {type(data).__name__}")
-    return cast("dict[str, Any]", data or {})
-
-
-class FileLayer(dict[str, Any]):
-    """The keys of a YAML file, and where they were read from."""
-
-    def __init__(self, file: Path, keys: Mapping[str, Any]) -> None:
-        super().__init__(keys)
-        self.file = file
-
-
-def read_layer(path: Path, what: str) -> FileLayer:
-    """Read a YAML file that holds a mapping, and remember which it was.
-
-    Raises:
-        ConfigError: As of `read_yaml`.
-    """
-    return FileLayer(path, read_yaml(path, what))
+    layer = FileLayer(data or {})
+    layer.file = path
+    return layer
 
 
 def holds(keys: Mapping[str, Any], path: str) -> bool:
     """Whether a path of keys and numbers, such as `info.0.path`, leads to something."""
     place: Any = keys
     for key in path.split("."):
-        if isinstance(place, Mapping) and key in place:
-            place = place[key]
-        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
-            place = place[int(key)]
-        else:
+        try:
+            place = place[int(key)] if isinstance(place, list) else place[key]
+        except (LookupError, TypeError, ValueError):
             return False
-    return bool(path)
+    return True
 
 
 def layer_of(key: str, value: Any) -> dict[str, Any]:

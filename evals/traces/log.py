@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evals.datasets.columns import plain_name
-from evals.datasets.tables import TABLES, as_text, is_nothing, jsonl_rows, parsed, read_table, read_tree, storable
+from evals.datasets.tables import (
+    TABLES,
+    as_text,
+    is_nothing,
+    jsonl_rows,
+    parsed_or_text,
+    read_table,
+    read_tree,
+    storable,
+)
 from evals.errors import DatasetError
 from evals.schemas.response import PART, EvalResponse, ResponseError
 from evals.store.disk_list import DiskList
@@ -220,7 +229,8 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 def _exchange(where: str, row: Mapping[str, Any], cells: Mapping[str, Any], question: str) -> Exchange:
     failed = cells.get("error")
     failed = None if str(failed).strip().casefold() in _NO_ERROR else failed
-    documents = documents_of(_as_list(cells["chunks"])) if "chunks" in cells else None
+    held = parsed_or_text(cells.get("chunks"))
+    documents = documents_of([held] if isinstance(held, str) else held)
     answer, notes = "" if cells.get("answer") == "" else _plain(cells.get("answer"), "answer"), []
     if "answer" in cells and answer is None:
         notes.append(f"{PART}answer could not be read: it holds no text")
@@ -252,15 +262,6 @@ def _exchange(where: str, row: Mapping[str, Any], cells: Mapping[str, Any], ques
 def _plain(cell: Any, what: Literal["question", "answer"]) -> str | None:
     """The text of a cell, which may be a number or a word of truth."""
     return text_of(as_text(cell), what)
-
-
-def _as_list(cell: Any) -> Any:
-    """The chunks of a cell; one text is one chunk."""
-    try:
-        value = parsed(cell)
-    except ValueError:
-        value = cell
-    return [value] if isinstance(value, str) else value
 
 
 def _latency_ms(where: str, cells: Mapping[str, Any]) -> float | None:

@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
-from math import isfinite, isnan
+from math import isnan
 from typing import Any, Literal
 
+from evals.datasets.columns import ASSISTANT, USER, role_and_content
 from evals.schemas.response import RetrievedChunk, TokenUsage
+from evals.text.numbers import number_or_none
 from evals.text.tokens import lists_of
 from evals.traces.spans import Documents
 
@@ -66,33 +68,14 @@ def _only_text(value: Mapping[str, Any]) -> str | None:
 
 def _of_messages(items: Sequence[Any], what: Literal["question", "answer"]) -> str | None:
     """The text of the last message of the user, or of the assistant; of parts without roles, all their texts."""
-    messages = [_message(item) for item in items]
-    role = "user" if what == "question" else "assistant"
+    messages = [role_and_content(item) for item in items]
+    role = USER if what == "question" else ASSISTANT
     named = [content for whose, content in messages if whose == role]
     if named:
         return text_of(named[-1], what)
     if any(whose for whose, _ in messages):
         return None
     return "\n".join(text for _, content in messages if (text := text_of(content, what))) or None
-
-
-_ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
-
-
-def _message(item: Any) -> tuple[str | None, Any]:
-    """Whose a message is, and what it says, in the forms of OpenAI, LangChain and the conventions of GenAI."""
-    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2 and isinstance(item[0], str):
-        return _ROLES.get(item[0], item[0]), item[1]
-    if not isinstance(item, Mapping):
-        return None, item
-    item = item.get("message") if isinstance(item.get("message"), Mapping) else item
-    inner = first_of(item, ("kwargs", "data"))
-    item = inner if isinstance(inner, Mapping) else item
-    role = first_of(item, ("role", "message.role"))
-    if role is None and item.get("type") in _ROLES:
-        role = item["type"]
-    content = first_of(item, ("content", "message.content", "parts", "text"))
-    return _ROLES.get(str(role), str(role)) if role is not None else None, content
 
 
 def documents_of(value: Any) -> Documents | None:
@@ -163,14 +146,8 @@ def _count(value: Any) -> int | None:
 
 
 def number_of(value: Any) -> float | None:
-    """A number, also one that is written as a text; None for anything else."""
-    if isinstance(value, bool) or value is None:
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, TypeError, ValueError):
-        return None
-    return number if isfinite(number) else None
+    """A number, also one that is written as a text, such as a time in nanoseconds; None for anything else."""
+    return number_or_none(value, 1e30)
 
 
 _SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))

@@ -246,19 +246,14 @@ def spans(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., dict[s
     return run
 
 
-LINES = [{"question_id": key, "answer": text} for key, text in SPANS.items()]
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("squad.json", json.dumps(SPANS)),
         ("squad.json", json.dumps(SPANS, indent=1)),
-        ("rows.jsonl", "\n".join(map(json.dumps, LINES))),
-        ("rows.json", json.dumps([{"id": key, "prediction": text} for key, text in SPANS.items()])),
-        ("said.jsonl", "\n".join(json.dumps({**line, "chunks": [], "extractive": True}) for line in LINES)),
+        ("rows.json", json.dumps([{"id": key, "prediction": span, "extractive": True} for key, span in SPANS.items()])),
     ],
-    ids=["SQuAD's form", "indented", "lines", "a list", "said"],
+    ids=["SQuAD's form", "indented", "by its key"],
 )
 def test_a_prediction_of_an_extractive_system_abstains_only_where_it_is_empty(
     spans: Callable[..., Any], name: str, content: str

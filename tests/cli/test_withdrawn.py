@@ -23,7 +23,8 @@ def test_a_withdrawn_command_names_what_to_use(name: str, evals_cli: Cli) -> Non
 @pytest.mark.parametrize("flag", WITHDRAWN_FLAGS)
 def test_a_withdrawn_flag_names_what_to_use(flag: str, form: str, evals_cli: Cli) -> None:
     """With a value or without."""
-    refused = evals_cli("eval", form.format(flag))
+    command, _, name = flag.rpartition(" ")
+    refused = evals_cli(command or "eval", form.format(name))
     assert (refused.code, refused.out, WITHDRAWN_FLAGS[flag] in refused.err) == (2, "", True)
 
 

@@ -32,21 +32,6 @@ def test_every_format_needs_only_the_question(read: Read, name: str, content: st
     assert [question.question for question in content_of.questions] == ["Où?", "Who?"]
 
 
-@pytest.mark.parametrize(
-    ("gold", "noted"),
-    [
-        ("The machine weighs … 11.4 kg.", True),
-        ("The machine [...] weighs 11.4 kg.", True),
-        ("Wait... it weighs 11.4 kg…", False),
-        ("The machine weighs 11.4 kg.", False),
-    ],
-)
-def test_a_quotation_that_leaves_words_out_is_noted(read: Read, gold: str, noted: bool) -> None:
-    """No chunk holds it as it stands, and a recall of 0 would be the quotation's."""
-    content = read("q.json", [{"question": "How heavy?", "gold_passages": gold}])
-    assert any("leaves words out" in note for note in content.notes) is noted
-
-
 def test_an_id_that_is_missing_is_derived_and_stable(read: Read) -> None:
     """The same question has the same id in every file and at every place."""
     first = read("a.csv", "question\nWho?\nWhere?\n").questions
@@ -141,14 +126,6 @@ def test_titles_and_cells_may_be_german(read: Read) -> None:
     assert (question.question, question.expected_answer) == ("Wie lange hält der Akku?", "96 Stunden")
     assert question.gold_passages[0].document_id == "akku.md"
     assert question.is_unanswerable is False
-
-
-@pytest.mark.parametrize(("times", "is_told"), [(2, False), (3, True)])
-def test_an_expected_answer_that_several_questions_share_is_told(read: Read, times: int, is_told: bool) -> None:
-    """It may be the words by which a file says that no document answers."""
-    rows = [f"Question {n}?,kommt noch" for n in range(times)]
-    content = read("q.csv", "\n".join(["question,expected_answer", "When?,in 1932", *rows]))
-    assert any("expect 'kommt noch'" in note for note in content.notes) is is_told
 
 
 @pytest.mark.parametrize("name", ["gold_document", "Gold Document", "gold_document_ids"])

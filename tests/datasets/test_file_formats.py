@@ -74,8 +74,8 @@ def test_a_spreadsheet_without_its_reader_says_what_to_install(
     spreadsheet: Spreadsheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is an extra; a sheet can always be saved as CSV."""
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(DatasetError, match="the package python-calamine is not installed") as caught:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DatasetError, match="the package openpyxl is not installed") as caught:
         read_file(spreadsheet(tmp_path / "q.xlsx", {"Q": [["question"], ["a?"]]}))
     assert caught.value.hint == "pip install 'rag-evals[excel]', or save the sheet as CSV"
 

@@ -2,13 +2,13 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from huggingface_hub import constants
 
 from evals.datasets import hub
-from evals.datasets.hub import hub_reachable
 
 LOOPBACK_ONLY = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
@@ -33,30 +33,43 @@ def server() -> Iterator[str]:
         thread.join()
 
 
-@pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"])
-@pytest.mark.parametrize("value", ["1", "true", "YES", " on "])
-def test_offline_by_the_environment_asks_nobody(server: str, variable: str, value: str) -> None:
-    """The libraries' own switches hold, though the hub would answer."""
-    assert hub_reachable({variable: value, "HF_ENDPOINT": server}) is False
-
-
-@pytest.mark.parametrize("value", ["0", "", "false"])
-def test_a_switch_that_is_off_asks_the_hub(server: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any answer, also 404, says that the hub can be reached."""
+@pytest.fixture
+def hub_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
+    """Say whether the hub at an address answers; its libraries are as they were afterwards."""
     for name, hosts in LOOPBACK_ONLY.items():
         monkeypatch.setenv(name, hosts)
-    assert hub_reachable({"HF_HUB_OFFLINE": value, "HF_ENDPOINT": server}) is True
+
+    def answers(endpoint: str, *, offline: bool = False) -> bool:
+        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        hub.settle_hub.cache_clear()
+        return hub.settle_hub()
+
+    yield answers
+    hub.settle_hub.cache_clear()
 
 
-def test_a_hub_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_by_the_environment_asks_nobody(server: str, hub_at: Callable[..., bool]) -> None:
+    """The libraries' own switch holds, though the hub would answer."""
+    assert hub_at(server, offline=True) is False
+
+
+def test_any_answer_says_that_the_hub_is_reached(server: str, hub_at: Callable[..., bool]) -> None:
+    """Also 404."""
+    assert hub_at(server) is True
+    assert constants.HF_HUB_OFFLINE is False
+
+
+def test_a_hub_that_says_nothing_is_given_up(hub_at: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits longer than three seconds to hear that there is no hub."""
     assert hub.PROBE_TIMEOUT_S <= 3
     monkeypatch.setattr(hub, "PROBE_TIMEOUT_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        assert hub_reachable({"HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}"}) is False
+        assert hub_at(f"http://127.0.0.1:{silent.getsockname()[1]}") is False
+    assert constants.HF_HUB_OFFLINE is True
 
 
 @pytest.mark.parametrize("endpoint", ["", "no url", "http://", "http://[::1", "ftp://127.0.0.1"])
-def test_an_endpoint_that_is_no_url_is_not_reachable(endpoint: str) -> None:
+def test_an_endpoint_that_is_no_url_is_not_reachable(endpoint: str, hub_at: Callable[..., bool]) -> None:
     """A typing error in HF_ENDPOINT ends in the same message as a dead hub."""
-    assert hub_reachable({"HF_ENDPOINT": endpoint}) is False
+    assert hub_at(endpoint) is False

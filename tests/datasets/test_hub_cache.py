@@ -35,17 +35,6 @@ from evals.datasets.registry import get_loader
 config = sys.argv[2] if len(sys.argv) > 2 else None
 print(get_loader(sys.argv[1]).load(LoadOptions(config=config)).model_dump_json())
 """
-SCRIPT_OF_TWO_LOADS = """
-from evals.datasets.base import LoadOptions
-from evals.datasets.registry import get_loader
-from evals.errors import HubUnreachableError
-try:
-    get_loader("squad_v2").load(LoadOptions())
-except HubUnreachableError as error:
-    print(type(error).__name__, flush=True)
-input()
-print(get_loader("squad_v2").load(LoadOptions()).fingerprint.source)
-"""
 PAPER = {
     "id": "1912.01214",
     "title": "On Translation",
@@ -241,23 +230,6 @@ def test_an_unknown_config_is_our_error(
         done = run("-W", "error", "-c", SCRIPT, "squad_v2", "nope")
     assert "DatasetError: cannot load rajpurkar/squad_v2 (nope, validation): " in done.stderr
     assert "--datasets" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_hub_that_comes_back_is_used_by_the_same_process(
-    environ: dict[str, str], repositories: Path, port: int
-) -> None:
-    """A notebook that was started without a network need not be started again."""
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-W", "error", "-c", SCRIPT_OF_TWO_LOADS]
-    with subprocess.Popen(command, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as child:
-        assert child.stdout is not None
-        first = child.stdout.readline()
-        with serving(repositories, port):
-            second, err = child.communicate("go on\n", timeout=PATIENCE_S)
-    assert (child.returncode, err) == (0, "")
-    assert first == "HubUnreachableError\n"
-    assert second == "rajpurkar/squad_v2/squad_v2/validation (newest)\n"
 
 
 def test_without_hub_and_cache_a_run_ends_after_one_look_with_the_ways_out(

@@ -79,6 +79,13 @@ def test_an_id_may_be_a_number_and_is_made_of_the_question_where_there_is_none(t
     assert second.id == third.id != first.id
 
 
+def test_labels_of_several_annotators_side_by_side_are_told(tmp_path: Path) -> None:
+    """Each of them would have a sheet; read as a column of no name, the labels would be lost."""
+    with pytest.raises(DatasetError, match=r"columns such as 'verdict\.Anna' are not read any more") as caught:
+        rows(tmp_path, {**ROW, "label": "yes", "verdict.Anna": "no"})
+    assert caught.value.hint == "write one label for each answer into a column verdict"
+
+
 @pytest.mark.real_rows
 @pytest.mark.skipif(DATA is None, reason="EVALS_REAL_DATA names no folder of real rows")
 @pytest.mark.parametrize(("config", "adherent"), [("delucionqa", 92), ("covidqa", 81), ("hotpotqa", 89)])

@@ -102,21 +102,20 @@ def test_answers_and_selections_say_what_is_known(
     ("well_formed", "given", "variants"),
     [
         ([], ["Yes"], ["Yes"]),
-        ("[]", ["Yes"], ["Yes"]),
         (None, ["Yes"], ["Yes"]),
         (["Hair stops squirrels."], ["Yes"], ["Hair stops squirrels.", "Yes"]),
         (["Yes"], ["Yes ", "Yes"], ["Yes"]),
-        ("[]", [NOTHING], []),
+        ([], [NOTHING], []),
         ([NOTHING], ["Yes"], ["Yes"]),
-        ("[]", None, []),
+        ([], None, []),
     ],
 )
-def test_well_formed_answers_come_first_and_the_string_of_none_is_none(
-    put: Callable[..., Path], well_formed: list[str] | str | None, given: list[str] | None, variants: list[str]
+def test_well_formed_answers_come_first(
+    put: Callable[..., Path], well_formed: list[str] | None, given: list[str] | None, variants: list[str]
 ) -> None:
-    """The raw file writes an empty list as a string, which is no answer made of brackets."""
+    """Each once."""
     line = row([HAIR], wellFormedAnswers=well_formed, answers=given)
-    folder = put("msmarco", [line], "validation.jsonl")
+    folder = put("msmarco", [line], "validation.parquet")
     (question,) = MSMarcoLoader().load(LoadOptions(data_dir=folder)).questions
     assert question.answers == variants
     assert question.expected_answer == (variants[0] if variants else None)

@@ -1,11 +1,12 @@
 """RAGBench on small rows."""
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -204,9 +205,9 @@ def test_a_smaller_sample_is_a_prefix_of_a_larger_one(
     """Whatever the sizes of the subsets, raising the number of samples only adds questions at the end."""
     folder = tmp_path_factory.mktemp("data")
     for subset, size in zip(DOMAINS, sizes, strict=False):
-        path = folder / "ragbench" / subset / "test.jsonl"
+        path = folder / "ragbench" / subset / "test.parquet"
         path.parent.mkdir(parents=True)
-        path.write_text("".join(json.dumps(one) + "\n" for one in rows_of(size)), encoding="utf-8")
+        pq.write_table(pa.Table.from_pylist(rows_of(size)), path)
 
     def ids(samples: int | None) -> list[str]:
         options = LoadOptions(data_dir=folder, samples=samples, seed=seed)

@@ -53,25 +53,14 @@ def test_single_questions_stand_beside_conversations_and_are_as_they_were(questi
     assert fingerprint([alone]) == fingerprint([single])
 
 
-def test_each_turn_with_gold_is_a_question_with_the_turns_up_to_it(questions: Ask) -> None:
-    """The questions of one conversation are one cluster, whatever is said of clusters."""
-    first = {"question": TURNS[0], "expected_answer": "A sonar buoy", "gold_passages": ["The X300 is a sonar buoy."]}
-    row = {"id": "c", "turns": [first, "Thanks.", TURNS[1]], "expected_answer": "96 hours", "metadata": {"kind": "x"}}
-    one, last = questions(row)
-    assert (one.id, one.question, one.turns, one.expected_answer) == ("c#1", TURNS[0], [TURNS[0]], "A sonar buoy")
-    assert (last.id, last.turns, last.expected_answer) == ("c", [TURNS[0], "Thanks.", TURNS[1]], "96 hours")
-    assert one.metadata == last.metadata == {"kind": "x", "conversation": "c"}
+def test_rows_of_one_conversation_may_be_one_group(questions: Ask) -> None:
+    """Each turn with a reference has a row of its own, with the turns up to it."""
+    shared = {"metadata": {"kind": "x", "conversation": "c"}}
+    rows = [{"turns": TURNS[:1], "expected_answer": "A sonar buoy", **shared}, {"turns": TURNS, **shared}]
+    one, last = questions(*rows)
+    assert (one.question, one.turns, one.expected_answer) == (TURNS[0], TURNS[:1], "A sonar buoy")
     for key in ("document", "question", "kind"):
         assert group_of(one, key) == group_of(last, key)
-
-
-def test_the_gold_of_the_last_turn_may_stand_in_it(questions: Ask) -> None:
-    """In the row or in the turn, and not in both."""
-    row = {"id": "c", "turns": [TURNS[0], {"question": TURNS[1], "expected_answer": "96 hours"}]}
-    (found,) = questions(row)
-    assert (found.question, found.expected_answer) == (TURNS[1], "96 hours")
-    with pytest.raises(DatasetError, match="expected_answer stands in the row and in its last turn"):
-        questions({**row, "expected_answer": "72 hours"})
 
 
 @pytest.mark.parametrize(
@@ -80,19 +69,12 @@ def test_the_gold_of_the_last_turn_may_stand_in_it(questions: Ask) -> None:
         ({"turns": 3}, "it is no list of what a user says"),
         ({"turns": "Why?"}, "it is no list of what a user says"),
         ({"turns": [[1]]}, "it is no list of what a user says"),
-        ({"turns": ["Why?", 3]}, "turn 2: it is neither a text nor an object with a question"),
-        ({"turns": ["Why?", {"text": "x"}]}, "turn 2: it is neither a text nor an object with a question"),
-        ({"turns": [{"question": "Why?", "gold": 1}]}, "turn 1: unknown key 'gold'"),
-        ({"turns": TURNS, "question": "Another?"}, "it is not the last of the turns"),
+        ({"turns": ["Why?", 3]}, "it is no list of what a user says"),
+        ({"turns": [{"question": "Why?"}]}, "turns are texts; references of earlier turns are not read any more"),
+        ({"turns": TURNS, "question": "Another?"}, "the question is not the last of the turns"),
     ],
 )
 def test_what_is_no_conversation_is_named(questions: Ask, row: dict[str, Any], said: str) -> None:
-    """With the row, and the turn."""
-    with pytest.raises(DatasetError, match=rf"line 2, .*{said}"):
+    """With the row."""
+    with pytest.raises(DatasetError, match=rf"line 2.*{said}"):
         questions({"question": "First?"}, row)
-
-
-def test_an_unknown_key_of_a_turn_comes_with_those_that_it_may_have(questions: Ask) -> None:
-    with pytest.raises(DatasetError, match="line 1, turn 1: unknown key 'gold'") as caught:
-        questions({"turns": [{"question": "Why?", "gold": 1}]})
-    assert (caught.value.hint or "").startswith("a turn may have question, expected_answer")

@@ -10,6 +10,8 @@ from evals.datasets.base import LoadOptions
 from evals.datasets.file import load_file, read_file
 from evals.errors import DatasetError
 
+QRELS = "query-id\tcorpus-id\tscore\n"
+
 
 def lines(*rows: dict[str, object]) -> str:
     return "\n".join(map(json.dumps, rows))
@@ -26,8 +28,8 @@ def beir(tmp_path: Path) -> Path:
     (home / "corpus.jsonl").write_text(
         lines({"_id": "d1", "title": "One", "text": "First."}, {"_id": "2", "title": "", "text": "Second."})
     )
-    (home / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\t2\t1\nq2\t2\t0\nq3\t2\t1\n")
-    (home / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\n")
+    (home / "qrels" / "test.tsv").write_text(QRELS + "q1\td1\t2\nq1\t2\t1\nq2\t2\t0\nq3\t2\t1\n")
+    (home / "qrels" / "train.tsv").write_text(QRELS + "q2\td1\t1\n")
     return home
 
 
@@ -56,7 +58,7 @@ def test_which_of_several_judgements_is_wanted_must_be_said(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").rename(beir / "qrels" / "dev.tsv")
     with pytest.raises(DatasetError, match=r"holds dev\.tsv, train\.tsv"):
         read_file(beir)
-    (beir / "qrels.tsv").write_text("q2\td1\t1\n")
+    (beir / "qrels.tsv").write_text(QRELS + "q2\td1\t1\n")
     assert [q.id for q in read_file(beir).questions] == ["q2"]
 
 
@@ -86,7 +88,7 @@ def test_a_folder_that_is_given_as_a_point_is_called_by_its_name(beir: Path, mon
 
 def test_a_relevant_document_that_the_corpus_lacks_is_told(beir: Path) -> None:
     """A server that was given the corpus cannot find it, and every recall would be lower."""
-    (beir / "qrels" / "test.tsv").write_text("q1\td1\t2\nq1\td9\t1\n")
+    (beir / "qrels" / "test.tsv").write_text(QRELS + "q1\td1\t2\nq1\td9\t1\n")
     content = read_file(beir)
     assert "1 relevant document is not in corpus.jsonl, such as 'd9'" in content.notes[0]
 
@@ -100,10 +102,10 @@ def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("qrels.tsv", "301 0 FT-1\n", r"qrels\.tsv, line 1: expected query, document and grade"),
-        ("qrels.tsv", "query-id\tcorpus-id\tscore\n301\tFT-1\thigh\n", r"qrels\.tsv, line 2: expected query"),
-        ("qrels.tsv", "301\t\t1\n", r"qrels\.tsv, line 1: expected query, document and grade"),
-        ("qrels.tsv", "999 0 FT-1 1\n", r"qrels\.tsv judges none of the 1 query of queries\.jsonl"),
+        ("qrels.tsv", "301 0 FT-1 1\n302 0 FT-1 1\n", r"qrels\.tsv, row 1 .*: expected query, document and grade"),
+        ("qrels.tsv", f"{QRELS}301\tFT-1\thigh\n", r"qrels\.tsv, row 1 \(line 2\): expected query"),
+        ("qrels.tsv", f"{QRELS}301\t\t1\n", r"qrels\.tsv, row 1 \(line 2\): expected query, document and grade"),
+        ("qrels.tsv", f"{QRELS}999\tFT-1\t1\n", r"qrels\.tsv judges none of the 1 query of queries\.jsonl"),
         ("queries.jsonl", '{"_id": "q1", "text": "a?"}\n{"_id": "q2"}', r"queries\.jsonl, line 2: expected"),
         ("corpus.jsonl", '{"_id": "d1"}', r"corpus\.jsonl, line 1: expected an object with `_id` and `text`"),
         ("corpus.jsonl", '{"_id": "d", "text": "a"}\n{"_id": "d", "text": "b"}', r"line 2: id 'd' is that of another"),

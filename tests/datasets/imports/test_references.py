@@ -194,5 +194,5 @@ def test_a_context_of_what_cannot_be_answered_is_no_gold(ask: Ask) -> None:
     """SQuAD gives every question its paragraph; a passage that is called gold is a contradiction."""
     content = ask(is_impossible=True, context="About Norway.")
     assert content.questions[0].gold_passages == []
-    with pytest.raises(DatasetError, match="the question has an answer, and is_unanswerable is true"):
+    with pytest.raises(DatasetError, match="holds an answer, and is_unanswerable is true"):
         ask(is_unanswerable=True, gold_passages=["About Norway."])
