@@ -219,8 +219,7 @@ def broken_plugin(point: "EntryPoint", what: str, error_class: type[EvalsError] 
 
 
 # What earlier versions had and this one has not: each ends with exit code 2 and the sentence that says what to use. To
-# withdraw something, add a row: a command by its name, a flag by its long name (behind its command where others keep
-# it), a key of the configuration by its path.
+# withdraw something, add a row: a command by its name, a flag by its long name, a key of the configuration by its path.
 
 WITHDRAWN_COMMANDS: Mapping[str, str] = {
     "probe": "use `evals init`, which asks the server and writes the configuration",
@@ -241,9 +240,6 @@ WITHDRAWN_FLAGS: Mapping[str, str] = {
     "--retry-lost": "resume the run: a lost reply is never kept",
     "--label": "write your opinions into the sheet of `evals review`",
     "--annotator": "write the label that people agree on into the sheet of `evals review`",
-    "--closed-book": "questions are not tried without documents any more: leave it out",
-    "generate --profile": "name the folder of the server's documents: evals generate docs/",
-    "generate --rag-url": "name the folder of the server's documents: evals generate docs/",
 }
 WITHDRAWN_FORMATS: Mapping[str, str] = {
     "beir": "csv, parquet and json have questions, gold and chunks",
@@ -269,9 +265,8 @@ def withdrawn_word(words: Sequence[str]) -> ConfigError | None:
     """The error for the first withdrawn command or flag on a command line; None: it has none."""
     if words and words[0] in WITHDRAWN_COMMANDS:
         return ConfigError(f"there is no command {words[0]!r} any more", WITHDRAWN_COMMANDS[words[0]])
-    names = [name for word in words for name in (word.partition("=")[0], f"{words[0]} {word.partition('=')[0]}")]
-    flag = next((name for name in names if name in WITHDRAWN_FLAGS), None)
-    return ConfigError(f"there is no flag {flag.split()[-1]} any more", WITHDRAWN_FLAGS[flag]) if flag else None
+    flag = next((name for word in words if (name := word.partition("=")[0]) in WITHDRAWN_FLAGS), None)
+    return ConfigError(f"there is no flag {flag} any more", WITHDRAWN_FLAGS[flag]) if flag else None
 
 
 def withdrawn_format(name: str) -> ConfigError | None:

@@ -331,10 +331,13 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, panel="Labels"):
     score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
-class GenerateFlags(MakeFlags, RunsDirFlags, panel="Questions"):
+class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
     """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
 
-    words = {"dry_run": "Print the estimate; send nothing"}
+    words = {
+        "rag_url": "Server that lists its documents with their texts",
+        "dry_run": "Print the estimate; send nothing",
+    }
     common = "documents number output mix language notes model max_cost datasets check as_json config dry_run"
     documents: Path | None = argument("Folder of documents, or one file", default=None)
     number: int = flag("Number of questions", default=100, min=1, names="--number -n")
@@ -342,6 +345,7 @@ class GenerateFlags(MakeFlags, RunsDirFlags, panel="Questions"):
     mix: str = flag("Shares: one passage / two passages / near misses", default="60/20/20")
     language: str = flag("Language of the questions (that of the passage)", default="")
     notes: str = flag("Facts of the subject that a writer must know", default="")
+    closed_book: bool = switch("Tag what the model answers without any passage")
     datasets: str | None = flag("Take the documents of these datasets", "datasets", autocompletion=datasets)
     data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
     seed: int | None = flag("Random seed of the draw (42)", "seed")

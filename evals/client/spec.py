@@ -355,7 +355,7 @@ class DocumentsSpec(Endpoint):
     """Request that lists the server's documents."""
 
     map: str
-    """A list of objects with `id` and `name`."""
+    """A list of objects with `id` and `name`, and of their `text`, from which `evals generate` makes questions."""
 
 
 class TlsSpec(Record):

@@ -1,13 +1,19 @@
-"""The documents that questions are made from: files, or the corpus of a dataset."""
+"""The documents that questions are made from: files, the corpus of a dataset, or the texts that a server lists."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.errors import ConfigError
+from evals.client.http import ExchangeError
+from evals.client.mapping import find_or_none
+from evals.client.rag_client import RAGClient
+from evals.errors import ConfigError, ServerError
 from evals.text.decoding import read_text
+from evals.text.markup import text_of_html
 
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".text", ".rst"})
-_CONVERTED = frozenset({".html", ".htm", ".pdf", ".docx", ".pptx"})
+_PAGES = frozenset({".html", ".htm"})
+_OFFICE = frozenset({".pdf", ".docx", ".pptx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +21,8 @@ class SourceDocument:
     """A document that questions are made from.
 
     Attributes:
-        name: What gold passages call it: the path of a file below its folder, else its id in a dataset.
-        text: In which spans count; of HTML and office files, the Markdown that was made of them.
+        name: What gold passages call it: the path of a file below its folder, else its id in a dataset or on a server.
+        text: In which spans count; of HTML and office files, the text that was made of them.
     """
 
     name: str
@@ -46,16 +52,46 @@ def read_documents(place: Path) -> tuple[list[SourceDocument], list[str]]:
         documents += [SourceDocument(relative.as_posix(), text)] if text.strip() else []
         left_out += [] if text.strip() else [f"{relative} ({problem or 'empty'})"]
     if not documents:
-        kinds = ", ".join(sorted(_TEXTS | _CONVERTED))
+        kinds = ", ".join(sorted(_TEXTS | _PAGES | _OFFICE))
         raise ConfigError(f"{place} holds no document that can be read", f"kinds that can: {kinds}")
     return documents, left_out
 
 
+async def server_documents(client: RAGClient) -> list[SourceDocument]:
+    """The documents that a server lists with their texts.
+
+    Raises:
+        ConfigError: Its profile has no list, or the list has no texts.
+        ServerError: The server does not give it.
+    """
+    spec = client.spec.documents
+    try:
+        body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
+    except ExchangeError as error:
+        raise ServerError(f"the server at {client.url} does not list its documents: {error.error.message}") from error
+    items = None if spec is None else find_or_none(spec.map, body)
+    rows = (item for item in items if isinstance(item, dict)) if isinstance(items, list) else ()
+    texts = [row for row in rows if isinstance(row.get("text"), str) and row["text"].strip()]
+    names = Counter(str(row.get("name") or row.get("id") or "") for row in texts)
+    documents = list[SourceDocument]()
+    for row in texts:
+        name = str(row.get("name") or row.get("id") or "")
+        name = name if names[name] == 1 else f"{name} ({row.get('id', len(documents) + 1)})"
+        documents += [SourceDocument(name, row["text"])] if name else []
+    if not documents:
+        raise ConfigError(
+            f"the server at {client.url} lists no documents with their texts",
+            "name a folder of documents, or let documents.map of the profile give `text`",
+        )
+    return documents
+
+
 def _text_of(path: Path, ending: str) -> tuple[str, str]:
     """The text of a file, and why it has none."""
-    if ending in _TEXTS:
-        return read_text(path, windows=True)[0], ""
-    if ending not in _CONVERTED:
+    if ending in _TEXTS | _PAGES:
+        text, _ = read_text(path, windows=True)
+        return text_of_html(text) if ending in _PAGES else text, ""
+    if ending not in _OFFICE:
         return "", "not of a kind that is read"
     try:
         from markitdown import MarkItDown, MarkItDownException  # noqa: PLC0415 - an extra

@@ -83,10 +83,12 @@ class Prompts:
     Attributes:
         notes: Facts of the subject that a writer must know.
         language: In which questions and answers are written; that of the passage where empty.
+        closed_book: Whether the solver is asked without any passage too.
     """
 
     notes: str = ""
     language: str = ""
+    closed_book: bool = False
 
     def load(self, name: str) -> Prompt:
         """A prompt of ours, with notes and language."""

@@ -67,6 +67,8 @@ def _requests(
     question, count = text[:100], min(len(passages.passages), MANY if candidate.stream == NEAR_MISS else FEW)
     for number in (count, 1, 1) if candidate.stream == PAIR else (count,):
         yield plan.solver, plan.prompts.solution("solve", question, [text] * number)
+    if plan.prompts.closed_book and candidate.stream != NEAR_MISS:
+        yield plan.solver, plan.prompts.request("closed_book", "closed_book", question=question)
 
 
 class _Call:

@@ -12,6 +12,8 @@ from evals.schemas.verdicts import VerdictRequest
 from evals.text.numbers import language_of, numbers
 from evals.text.tokens import tokens
 
+KNOWN = "known_without_documents"
+
 FEW, MANY = 5, 10
 """Passages that a question is answered from, and those that must not answer a near miss."""
 
@@ -26,9 +28,9 @@ async def solve(draft: CheckedDraft, passages: PassageSet, prompts: Prompts, ask
     """Have the question answered.
 
     Args:
-        draft: That passed its checks.
+        draft: That passed its checks; a tag is added where the model knows the answer anyway.
         passages: All passages.
-        prompts: What is asked.
+        prompts: What is asked, also without any passage where they say so.
         ask: Asks the solver.
 
     Returns:
@@ -57,6 +59,10 @@ async def solve(draft: CheckedDraft, passages: PassageSet, prompts: Prompts, ask
                 return Rejection.UNUSABLE
             if alone["verdict"] == "answered" and agrees(answer, alone["answer"]):
                 return Rejection.ONE_PASSAGE
+    if prompts.closed_book:
+        known = await ask(prompts.request("closed_book", "closed_book", question=question))
+        if known is not None and known["verdict"] == "answered" and agrees(answer, known["answer"]):
+            draft.tags.append(KNOWN)
     return None
 
 

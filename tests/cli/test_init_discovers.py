@@ -287,13 +287,13 @@ def test_metrics_of_questions_and_server_are_told_apart(start: Start, init: Call
     assert "answer_correctness: the question has no expected answer" in told
 
 
-def test_columns_that_are_not_known_are_named(start: Start, init: Callable[..., Any]) -> None:
+def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init: Callable[..., Any]) -> None:
     """In the user's own names."""
     Path("q.jsonl").write_text(
         json.dumps({"question": QUESTION, "Solution": "Drei Meter.", "Beleg": "Es sind drei Meter."})
     )
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
-    assert "kept as metadata: Solution, Beleg (`columns` names what is read otherwise)" in " ".join(made.err.split())
+    assert "columns: {expected_answer: Solution, gold_passages: Beleg}" in " ".join(made.err.split())
 
 
 def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str], Callable[[Any], Any]]:
@@ -472,6 +472,49 @@ def test_a_sentence_that_names_no_field_is_not_followed(refusal: str, start: Sta
 
     init(f"{start({('POST', '/own'): ask})}/own")
     assert [*asked[0], *asked[1]] == ["question", "query"]
+
+
+COLUMNS = [
+    ({"Source document": "checkin.md"}, "columns: {gold_document_ids: Source document}"),
+    ({"Supporting quote": "Early check-in costs 25 euros."}, "columns: {gold_passages: Supporting quote}"),
+    ({"Where": "Early check-in costs 25 euros per room."}, "expected_answer: Where or gold_passages: Where"),
+    ({"In handbook?": "yes"}, "is_answerable: In handbook? or is_unanswerable: In handbook?"),
+    ({"Im Handbuch": "nein"}, "is_answerable: Im Handbuch or is_unanswerable: Im Handbuch"),
+    ({"Fehlt": True}, "is_answerable: Fehlt or is_unanswerable: Fehlt"),
+    (
+        {"Reviewer": "Ada", "Ablage": "Gebühren.pdf", "Solution": "50 Cent", "Fundstelle": "Sie beträgt 50 Cent."},
+        "columns: {gold_document_ids: Ablage, expected_answer: Solution, gold_passages: Fundstelle}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cells", "hint"), COLUMNS)
+def test_a_hint_on_a_column_is_what_its_cells_hold(
+    cells: dict[str, Any], hint: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """In any order of the columns; where they do not tell, both fields are named."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
+    made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
+    assert hint in " ".join(made.err.split())
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"Reviewer": "Ada"},
+        {"Rating": 4},
+        {"Quote no.": "17"},
+        {"Asked on": "2026-01-02"},
+        {"Next": "And what does it cost then?"},
+    ],
+)
+def test_no_hint_is_given_on_a_column_that_fits_nothing(
+    cells: dict[str, Any], start: Start, init: Callable[..., Any]
+) -> None:
+    """A wrong one would be followed."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
+    made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
+    assert (made.code, "say so in the configuration" in made.err) == (0, False)
 
 
 def _queue(started: Mapping[str, Any], path: str, status: HTTPStatus, ends: str = "finished", **headers: str) -> Any:

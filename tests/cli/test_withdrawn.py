@@ -23,8 +23,7 @@ def test_a_withdrawn_command_names_what_to_use(name: str, evals_cli: Cli) -> Non
 @pytest.mark.parametrize("flag", WITHDRAWN_FLAGS)
 def test_a_withdrawn_flag_names_what_to_use(flag: str, form: str, evals_cli: Cli) -> None:
     """With a value or without."""
-    command, _, name = flag.rpartition(" ")
-    refused = evals_cli(command or "eval", form.format(name))
+    refused = evals_cli("eval", form.format(flag))
     assert (refused.code, refused.out, WITHDRAWN_FLAGS[flag] in refused.err) == (2, "", True)
 
 

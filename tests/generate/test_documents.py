@@ -1,16 +1,19 @@
 """Which files are read, and how they become passages."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from generate.conftest import write_files
+from generate.conftest import HARBOUR, write_files
+from other_servers.loopback import serving
 
 from evals.errors import ConfigError
 from evals.generate.documents import SourceDocument, read_documents
 from evals.generate.passages import LONGEST, SHORTEST, PassageSet
+from evals.text.markup import text_of_html
 from evals.text.tokens import tokens
 
 WORDS = [
@@ -73,18 +76,26 @@ def test_a_place_without_documents_is_refused(files: dict[str, str] | None, mess
         read_documents(place)
 
 
-@pytest.mark.parametrize("name", ["a.pdf", "a.html"])
-def test_pages_and_office_files_need_their_extra_and_say_so(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_read_without_navigation_and_scripts() -> None:
+    """Headings, items and rows have lines of their own; entities are read."""
+    page = (
+        "<html><head><title>T</title><style>p {}</style></head><body><nav><a href='/'>Home</a></nav>"
+        "<h2 class='x'>Berths &amp; <b>buoys</b></h2><p>A berth\ncosts <i>$9</i>.</p>"
+        "<ul><li>north</li><li>south</li></ul>"
+        "<table><tr><td>a</td><td>b</td></tr></table><script>alert('<p>no</p>')</script></body></html>"
+    )
+    assert text_of_html(page) == "## Berths & buoys\n\nA berth costs $9 .\n\nnorth\nsouth\n\na b"
+
+
+def test_office_files_need_their_extra_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that a file answers which was left out would be no near miss."""
     monkeypatch.setitem(sys.modules, "markitdown", None)
     with pytest.raises(ConfigError, match="needs markitdown") as caught:
-        read_documents(write_files(tmp_path, {name: "%PDF"}))
+        read_documents(write_files(tmp_path, {"a.pdf": "%PDF"}))
     assert "rag-evals[documents]" in str(caught.value.hint)
 
 
-def test_pages_and_office_files_are_converted_and_a_broken_one_is_left_out(
+def test_office_files_are_converted_and_a_broken_one_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By markitdown, for which a converter of the same interface stands here."""
@@ -102,9 +113,27 @@ def test_pages_and_office_files_are_converted_and_a_broken_one_is_left_out(
 
     fake.MarkItDown = Converter
     monkeypatch.setitem(sys.modules, "markitdown", fake)
-    documents, left_out = read_documents(write_files(tmp_path, {"a.docx": "", "b.html": "", "broken.pdf": ""}))
+    documents, left_out = read_documents(write_files(tmp_path, {"a.docx": "", "b.pptx": "", "broken.pdf": ""}))
     assert [document.text for document in documents] == ["# a", "# b"]
     assert left_out == ["broken.pdf (MarkItDownException: no xref table)"]
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_server_may_list_its_documents_with_their_texts(
+    texts: bool, generate: Callable[..., Any], tmp_path: Path
+) -> None:
+    """By `documents.map` of its profile; one whose list has names alone cannot be used."""
+    listed = [{"title": name, "body": text} for name, text in HARBOUR.items()]
+    profile = tmp_path / "mine.yml"
+    body = ", text: body" if texts else ""
+    profile.write_text(
+        "ask: {path: /ask, json: {q: '{{question}}'}}\nmap: {answer: a}\n"
+        f"documents: {{path: /docs, map: 'all[].{{name: title{body}}}'}}\n"
+    )
+    with serving({("GET", "/docs"): lambda _: {"all": listed}}) as url:
+        done = generate("--rag-url", url, "--profile", profile, "--dry-run")
+    assert done.code == (0 if texts else 2)
+    assert ("2 passages of 2 documents" if texts else "lists no documents with their texts") in done.err
 
 
 # Passages.
@@ -177,3 +206,14 @@ def test_chinese_words_count_by_characters() -> None:
     """Else a page would be a passage of three words, and left out."""
     (passage,) = cut(a_md="# 港口\n\n" + "渡轮每天早上七点四十分从奥尔港出发。" * 5).passages
     assert len(tokens(passage.text)) > SHORTEST
+
+
+def test_a_server_that_does_not_answer_is_named(generate: Callable[..., Any], tmp_path: Path) -> None:
+    """With the exit code of a server that cannot be reached."""
+    profile = tmp_path / "mine.yml"
+    profile.write_text(
+        "ask: {path: /ask, json: {q: '{{question}}'}}\nmap: {answer: a}\ndocuments: {path: /docs, map: all}\n"
+    )
+    done = generate("--rag-url", "http://127.0.0.1:9", "--profile", profile, "--dry-run")
+    assert done.code == 3
+    assert "http://127.0.0.1:9 does not list its documents" in done.err

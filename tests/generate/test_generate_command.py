@@ -175,6 +175,19 @@ def test_another_model_may_answer_and_the_file_says_which(
     assert [entry["body"]["model"] for entry in messages_api.log()] == ["claude-haiku-5-5", "claude-opus-5-5"]
 
 
+@pytest.mark.parametrize(("known", "checks"), [("$14.50", ["known_without_documents"]), ("", [])])
+def test_what_the_model_knows_without_any_passage_is_tagged(
+    known: str, checks: list[str], generate: Callable[..., Any], docs: Path, messages_api: Any
+) -> None:
+    """Such a question does not measure retrieval."""
+    verdict = "answered" if known else "not_answerable"
+    closed = {"match": '{"question":', "then": {"json": {"answer": known, "verdict": verdict}}}
+    messages_api.script(drafted(**GOOD), solved("$14.50", 1, 2), closed)
+    assert generate(docs / "ferry.md", *ONE, "--closed-book").code == 0
+    (question,) = read_file(Path("questions.jsonl")).questions
+    assert question.metadata["checks"] == ["rules", "solved", *checks]
+
+
 def test_a_refused_key_ends_at_once_and_says_what_to_do(
     generate: Callable[..., Any], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ _RULES: dict[tuple[frozenset[str], str], Rule] = {
         ("passage_a passage_b shared", "bridge", draft_rules.pair),
         ("document section passage", "attribute", draft_rules.near_miss),
         ("passages question", "passages", draft_rules.solve),
+        ("question", "answer", draft_rules.closed_book),
     )
 }
 """By what the judge is given and what its reply must hold: what is said."""

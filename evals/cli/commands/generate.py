@@ -12,11 +12,12 @@ from typing import Any
 from evals.cli.flags import GenerateFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
 from evals.cli.terminal import check_output, print_json, say
+from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
 from evals.generate.checks import Rejection
-from evals.generate.documents import SourceDocument, read_documents
+from evals.generate.documents import SourceDocument, read_documents, server_documents
 from evals.generate.drafts import Prompts
 from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_path, question_line
@@ -27,6 +28,7 @@ from evals.judges.models import PROVIDERS
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
+from evals.runtime import run_anywhere
 from evals.store.atomic import write_output
 from evals.text.foreign import one_line
 from evals.text.numbers import counted
@@ -51,7 +53,7 @@ def generate(flags: GenerateFlags) -> int:
     if not passages.passages:
         raise ConfigError("the documents hold no passage of twenty words", "name a folder with more text")
     solver = EvalConfig.build(*layers, {"judge": {"model": flags.solver_model}}) if flags.solver_model else config
-    prompts = Prompts(flags.notes, flags.language)
+    prompts = Prompts(flags.notes, flags.language, flags.closed_book)
     plan = QuestionPlan(flags.number, config, solver, _mix(flags.mix), prompts)
     output = flags.output or Path("questions.jsonl")
     if output.suffix != ".jsonl":
@@ -112,20 +114,29 @@ def _documents(flags: GenerateFlags, config: EvalConfig, observer: Observer) -> 
     """The documents that the flags name, else those of the datasets of the configuration.
 
     Raises:
-        ConfigError: No place is named, or both are.
+        ConfigError: No place is named, or several are.
     """
-    datasets = flags.datasets or (None if flags.documents else config.datasets)
-    if bool(datasets) is (flags.documents is not None):
-        named = "the documents are of a folder and of datasets" if datasets else "no documents are named"
-        raise ConfigError(named, "name a folder of documents, or --datasets NAME")
+    datasets = flags.datasets or (config.datasets if not (flags.documents or flags.rag_url) else None)
+    places = {"a folder": flags.documents, "datasets": datasets, "a server": flags.rag_url}
+    named = [name for name, value in places.items() if value]
+    if len(named) != 1:
+        hint = "name a folder of documents, --datasets NAME, or --rag-url URL"
+        raise ConfigError(f"the documents are of {' and of '.join(named)}" if named else "no documents are named", hint)
     if flags.documents is not None:
         documents, left_out = read_documents(flags.documents)
         if left_out:
             more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
             observer.note(f"left out: {', '.join(left_out[:5])}{more}")
         return documents
-    corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
-    return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
+    if datasets:
+        corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
+        return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
+
+    async def listed() -> list[SourceDocument]:
+        async with RAGClient(config.server_spec(), concurrency=1) as client:
+            return await server_documents(client)
+
+    return run_anywhere(listed())
 
 
 def _size(passages: PassageSet) -> str:

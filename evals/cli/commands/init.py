@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -18,6 +19,8 @@ from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, 
 from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
+from evals.datasets.base import Draft
+from evals.datasets.column_hints import fields_of_column
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
@@ -39,7 +42,12 @@ GOLDEN = "golden"
 _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.jsonl"
 """Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
 _DEFAULT_QUESTION = "What is this about?"
-_ASKED, _RAW_SHOWN, _UNREAD_SHOWN = 3, 1500, 12
+_ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
+_TRUTHS = ("is_answerable", "is_unanswerable")
+_MEANINGS = {
+    "is_answerable": "whether documents answer the question (is_answerable if yes means that they do)",
+    "expected_answer": "the answer, or what the documents say word for word",
+}
 
 
 @dataclass(frozen=True)
@@ -154,14 +162,39 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
 
 
 def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
-    """The questions of a file; what is read of it is printed, and what is not."""
+    """The questions of a file; what is read of it is printed, with an example for columns that are not."""
     draft = read_file(path, columns)
     marked = sum(question.is_unanswerable is True for question in draft.questions)
     read = f"{counted(len(draft.questions), 'question')} read: {', '.join(draft.columns)}"
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
         warn(note)
+    if path != GOLDEN_QUESTIONS:
+        for line in _column_hints(draft):
+            tell(line)
     return draft.questions
+
+
+def _column_hints(draft: Draft) -> Iterator[str]:
+    """What columns that are not read may hold, by their cells; nothing where they fit nothing that is missing."""
+    cells: dict[str, list[Any]] = {}
+    for question in islice(draft.questions, _LOOKED_AT):
+        for column, cell in question.metadata.items():
+            cells.setdefault(column, []).append(cell)
+    read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
+    pairs: dict[str, str] = {}
+    possible = {column: fields_of_column(column, values) for column, values in cells.items()}
+    for column in sorted(possible, key=lambda column: len(possible[column])):  # the certain ones first
+        fields = [field for field in possible[column] if field not in read]
+        if len(fields) == 1:
+            pairs.setdefault(fields[0], column)
+        elif fields:
+            choices = " or ".join(_yaml({field: column}) for field in fields)
+            meaning = _MEANINGS[fields[0]]
+            yield f"  where the column {column} says {meaning}, say so in the configuration under columns: {choices}"
+    if pairs:
+        written = _yaml(pairs, on_one_line=True)
+        yield f"  where these columns hold what they seem to, say so in the configuration: columns: {written}"
 
 
 def _typed_rows() -> list[dict[str, Any]]:
@@ -247,12 +280,16 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
 # What is written, and what to do next.
 
 
+def _yaml(value: Any, *, on_one_line: bool = False) -> str:
+    text: str = yaml.safe_dump(
+        value, default_flow_style=on_one_line, width=math.inf, allow_unicode=True, sort_keys=False
+    )
+    return text.rstrip()
+
+
 def _key_line(key: str, value: Any) -> str:
     """A key with its value on one line."""
-    text: str = yaml.safe_dump(
-        {key: value}, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False
-    )
-    return text.rstrip()[1:-1]
+    return _yaml({key: value}, on_one_line=True)[1:-1]
 
 
 def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, judged: bool) -> str:
