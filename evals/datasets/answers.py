@@ -220,7 +220,10 @@ def read_labels(path: Path) -> list[LabelRow]:
             raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
     if own := next(filter(_OF_ANNOTATOR.fullmatch, titles), None):
-        raise DatasetError(f"{path.name}: columns such as {own!r} are not read any more", "write one label for each answer into a column verdict")
+        raise DatasetError(
+            f"{path.name}: columns such as {own!r} are not read any more",
+            "write one label for each answer into a column verdict",
+        )
     if "label" not in columns_by_field(titles, LABEL_COLUMNS):
         hint = "name it verdict or label; a review sheet has one to fill in"
         raise DatasetError(f"{path.name} has no column of labels", hint)

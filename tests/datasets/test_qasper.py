@@ -130,7 +130,7 @@ def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[
     full = {"section_name": names, "paragraphs": [[text] for text in texts]}
     row = paper([answer(evidence=texts)], title=title, full_text=full)
     rows = DatasetRows(pa.Table.from_pylist([row]), "here", "qasper")
-    in_memory = type("InMemory", (QasperLoader,), {"open": lambda self, options: (rows, "qasper")})
+    in_memory = type("InMemory", (QasperLoader,), {"open": lambda self, options: rows})
     dataset = in_memory().load(LoadOptions())
     (document,) = dataset.documents
     (question,) = dataset.questions
