@@ -367,7 +367,7 @@ _APART = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """Anthropic counts what comes from its cache, or goes there, apart from `input_tokens`."""
 
 
-def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
+def token_usage(value: Any, notes: list[str]) -> TokenUsage | None:
     """The tokens of an object with our keys, or with those of a vendor; None without both counts."""
     if not isinstance(value, Mapping):
         return None
@@ -470,7 +470,7 @@ class ResponseReader:
             "answer": answer,
             "chunks": chunks,
             "citations": self._citations(body, answer, chunks, notes),
-            "usage": _usage(find(self._map.usage, body), notes),
+            "usage": token_usage(find(self._map.usage, body), notes),
             "model": _value("model", find(self._map.model, body)),
             "confidence": confidence,
             "stages": stages if isinstance(stages, list) else None,

@@ -1,6 +1,5 @@
 """`evals init`: from a URL and a file of questions to a configuration that `evals eval` takes."""
 
-import json
 import math
 import os
 import re
@@ -44,10 +43,6 @@ _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.json
 _DEFAULT_QUESTION = "What is this about?"
 _ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
 _TRUTHS = ("is_answerable", "is_unanswerable")
-_MEANINGS = {
-    "is_answerable": "whether documents answer the question (is_answerable if yes means that they do)",
-    "expected_answer": "the answer, or what the documents say word for word",
-}
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
     return url
 
 
-# Questions: of a file that is named or exists, typed, or a template to fill in.
+# Questions: of a file that is named or exists, or a template to fill in.
 
 
 def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
@@ -141,24 +136,18 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
             raise ConfigError(f"{flags.documents} is no folder", "name the folder of the documents with --documents")
         return _Questions(file, documents=flags.documents)
     if asks and not named:
-        otherwise = f"for {file}" if exists else "to type some"
-        named = ask_line(f"file of your questions, golden (an example), or Enter {otherwise}")
+        named = ask_line(f"file of your questions, golden (an example), or Enter for {file}")
     if exists and not named:
         tell(f"using the questions in {file}")
         named = str(file)
     if flags.columns is not None and named in {"", GOLDEN}:
         raise ConfigError("--columns are those of a file of yours, and none is named", "name it with --questions")
+    if not named:
+        return _Questions(file, to_fill=True)
     if named == GOLDEN:
         return _Questions(None, _read(GOLDEN_QUESTIONS, {}))
-    if named:
-        columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
-        return _Questions(Path(named), _read(Path(named), columns), columns=columns)
-    rows = _typed_rows() if asks else []
-    if not rows:
-        return _Questions(file, to_fill=True)
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    write_output(file, lines.encode())  # at once: what was typed is not lost where the server fails
-    return _Questions(file, _read(file, {}))
+    columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
+    return _Questions(Path(named), _read(Path(named), columns), columns=columns)
 
 
 def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
@@ -182,34 +171,10 @@ def _column_hints(draft: Draft) -> Iterator[str]:
         for column, cell in question.metadata.items():
             cells.setdefault(column, []).append(cell)
     read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
-    pairs: dict[str, str] = {}
-    possible = {column: fields_of_column(column, values) for column, values in cells.items()}
-    for column in sorted(possible, key=lambda column: len(possible[column])):  # the certain ones first
-        fields = [field for field in possible[column] if field not in read]
-        if len(fields) == 1:
-            pairs.setdefault(fields[0], column)
-        elif fields:
-            choices = " or ".join(_yaml({field: column}) for field in fields)
-            meaning = _MEANINGS[fields[0]]
-            yield f"  where the column {column} says {meaning}, say so in the configuration under columns: {choices}"
-    if pairs:
-        written = _yaml(pairs, on_one_line=True)
-        yield f"  where these columns hold what they seem to, say so in the configuration: columns: {written}"
-
-
-def _typed_rows() -> list[dict[str, Any]]:
-    """Rows of what is typed, until nothing is; what is left out is not known, and is not written."""
-    rows: list[dict[str, Any]] = []
-    while question := ask_line(f"question {len(rows) + 1}, as a user asks it (Enter: no more)"):
-        row: dict[str, Any] = {"question": question}
-        answer = ask_line("  its answer (Enter: not known; -: your documents hold none)")
-        if answer != "-":
-            passage = ask_line("  a sentence of a document that says so, word for word (Enter: not known)")
-            row |= {key: text for key, text in (("expected_answer", answer), ("gold_passages", passage)) if text}
-        if answer == "-" or len(row) > 1:
-            row["is_unanswerable"] = answer == "-"
-        rows.append(row)
-    return rows
+    for column, values in cells.items():
+        if fields := [name for name in fields_of_column(column, values) if name not in read]:
+            choices = " or ".join(_yaml({name: column}, on_one_line=True) for name in fields)
+            yield f"  where the column {column} holds what it seems to, say so in the configuration: columns: {choices}"
 
 
 # The server: of a profile, or found out by questions.
@@ -259,9 +224,6 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
     for part in ("citations", "usage", "model"):
         if (value := getattr(response, part)) is not None:
             tell(f"  {part}: {value}")
-    for key, expressions in discovery.alternatives.items():
-        for expression in expressions:
-            tell(f"  map.{key} may be meant otherwise: {expression}")
     if unread := discovery.unread:
         more = f" and {len(unread) - _UNREAD_SHOWN} more" if len(unread) > _UNREAD_SHOWN else ""
         tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
