@@ -404,7 +404,6 @@ class EvaluationRunner:
         todo = unanswered(journal)
         self.observer.begin(len(journal), len(journal) - len(todo))
         probes = self.probes(prepared, todo)
-        client.restart_pace()  # the warm-up was before all that was loaded since
         async with self._asker(client) as ask:
             for rows in ([row for row in todo if row in probes], [row for row in todo if row not in probes]):
                 asked: list[tuple[EvalQuestion, EvalResponse]] = []

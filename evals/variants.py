@@ -89,8 +89,6 @@ class VariantsRunner:
         count = len(prepared[0].journal)
         self.observer.begin(count * len(prepared), count * len(prepared) - sum(map(len, missing)))
         rows = iter(range(count))
-        for each in prepared:
-            each.server.client.restart_pace()
 
         async def work() -> None:
             for row in rows:

@@ -204,11 +204,6 @@ class RAGClient:
         """Set the names of documents by the server's ids; chunks without a name get theirs."""
         self._reader.document_names = names
 
-    def restart_pace(self) -> None:
-        """Begin a sequence of questions after a pause: waiting counts from the intended start of each."""
-        if self._pacer is not None:
-            self._pacer.restart()
-
     # Before the first question.
 
     async def health(self) -> None:
@@ -292,11 +287,11 @@ class RAGClient:
         Never raises for what the server does: a failure is in the response's `error`.
         """
         if isinstance(question, str):
-            return await self._ask(question, Conversation(self.spec), is_first=True)
+            return await self._ask(question, Conversation(self.spec))
         trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
         if question.turns:
             return await self.converse(question.turns, trace)
-        return await self._ask(question.question, Conversation(self.spec), is_first=True, trace=trace)
+        return await self._ask(question.question, Conversation(self.spec), trace)
 
     async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -310,7 +305,7 @@ class RAGClient:
         """
         conversation, before = Conversation(self.spec), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
-            response = await self._ask(message, conversation, is_first=number == 1, trace=trace)
+            response = await self._ask(message, conversation, trace)
             error = response.error or (conversation.problem() if number < len(turns) else None)
             if error is not None and len(turns) > 1:
                 error = error.model_copy(update={"message": f"turn {number} of {len(turns)}: {error.message}"})
@@ -323,16 +318,12 @@ class RAGClient:
             before.append(response)
         raise ValueError("a conversation has at least one turn")
 
-    async def _ask(
-        self, message: str, conversation: Conversation, *, is_first: bool, trace: str | None = None
-    ) -> EvalResponse:
+    async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
         asking = _Part("ask", self.spec.ask, self.http)
         parts = [asking]
         if self.spec.retrieve is not None:
             retrieving = _Part("retrieve", self.spec.retrieve, self._retrieving)
             parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
-        if is_first and self._pacer is not None:
-            parts[0].attempts.began = self._pacer.due()
         exchange, values = _Exchange(parts, asking, parts[0]), conversation.values(message)
         try:
             async with asyncio.timeout(self.spec.deadline_s):

@@ -77,9 +77,9 @@ def test_a_malformed_body_is_not_asked_for_again(body: bytes, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("location", "said"),
     [
-        ("https://rag.test/query", "it redirects to https://rag.test/query: set server.url to https://rag.test, if"),
-        ("/v2/query", "it redirects to http://rag.test/v2/query: set server.url to http://rag.test/v2, if"),
-        ("https://me:secret@sso.test/login?token=s3cr3t", "it redirects to https://sso.test/login: set server.url to"),
+        ("https://rag.test/query", "it redirects to https://rag.test/query, and nothing is sent there: correct"),
+        ("/v2/query", "it redirects to /v2/query, and nothing is sent there: correct the URL, if that is right)"),
+        ("https://me:secret@sso.test/login?token=s3cr3t", "it redirects to https://sso.test/login, and nothing"),
     ],
 )
 def test_a_redirect_is_not_followed_and_named(location: str, said: str, ask: Ask) -> None:
@@ -94,8 +94,8 @@ def test_a_redirect_is_not_followed_and_named(location: str, said: str, ask: Ask
 @pytest.mark.parametrize(
     ("allow", "said"),
     [
-        ("GET, HEAD", 'HTTP 405 (POST was sent, and the server allows GET, HEAD): {"detail":"Method Not Allowed"}'),
-        (None, 'HTTP 405 (POST was sent): {"detail":"Method Not Allowed"}'),
+        ("GET, HEAD", 'HTTP 405 (POST was sent; the server allows GET, HEAD): {"detail":"Method Not Allowed"}'),
+        (None, 'HTTP 405 (POST was sent; the server allows another): {"detail":"Method Not Allowed"}'),
     ],
 )
 def test_a_method_that_is_not_allowed_is_named_with_those_that_are(allow: str | None, said: str, ask: Ask) -> None:

@@ -132,7 +132,7 @@ def test_a_stream_that_breaks_off_fails_with_what_came_and_is_not_asked_again(ru
     response, asked = ask(lambda _: [HEAD + token("It la"), "reset" if rudely else None], **OPENAI)
     assert response.error is not None
     assert (response.error.kind, response.answer, response.attempts, asked) == ("broken_off", None, 1, 1)
-    assert "it brought 5 characters of an answer" in response.error.message
+    assert "the stream brought 5 characters of an answer" in response.error.message
     assert "It la" in (response.raw or "")
     assert (response.time_to_first_token_ms or 0) > 0
 
