@@ -60,7 +60,7 @@ class OAuth2(httpx.Auth):
     ) -> None:
         parts = urlsplit(check_url(oauth2.token_url))
         if "@" in urlsplit(spec.url).netloc + parts.netloc:
-            raise ConfigError("server.url or token_url holds a login beside server.login.oauth2", "leave it out")
+            raise ConfigError("server.url or token_url holds a login as well as server.login.oauth2", "leave it out")
         self._oauth2, self._redact, self._clock = oauth2, redact, clock
         self._origin = f"no access token from {redact.text(oauth2.token_url)} (server.login.oauth2)"
         self._path, origin = parts.path, urlunsplit(parts._replace(path=""))

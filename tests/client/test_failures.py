@@ -109,17 +109,17 @@ def test_a_method_that_is_not_allowed_is_named_with_those_that_are(allow: str | 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"result": "a", "usage": None}, "it has the keys result, usage"),
+        ({"result": "a", "usage": None}, "it is {result: a text, usage: null}"),
         (
             {"choices": [{"message": {"content": "a"}}], "usage": {"tokens": 3}, "ids": []},
-            "it has the keys choices[] (message), usage (tokens), ids[]",
+            "it is {choices: [{message: {content: a text}}], usage: {tokens: a number}, ids: a list, and empty}",
         ),
-        ({f"k{n}": n for n in range(20)}, "k11, …"),
-        ({"x" * 99: 1}, "it has the keys " + "x" * 40),
+        ({f"k{n}": n for n in range(20)}, "k11: a number, …"),
+        ({"x" * 99: 1}, "it is {" + "x" * 40),
         ({}, "it is an object, and empty"),
         ([], "it is a list, and empty"),
-        ([{"text": "t", "score": 1}], "it is a list whose first item has the keys text, score"),
-        (["t"], "it is a list whose first item is a text"),
+        ([{"text": "t", "score": 1}], "it is [{text: a text, score: a number}]"),
+        (["t"], "it is [a text]"),
         ("a", "it is a text"),
         (None, "it is null"),
         (0, "it is a number"),

@@ -221,7 +221,7 @@ def test_a_login_goes_before_a_header_of_the_profile(server: TokenServer, monkey
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        (keys("http://me:word@rag.invalid", "http://x/token"), r"holds a login beside server\.login"),
+        (keys("http://me:word@rag.invalid", "http://x/token"), r"holds a login as well as server\.login"),
         (keys("http://rag.invalid", "http://me:word@x/token"), r"token_url holds a login"),
         (keys("http://rag.invalid", "http://x/token?key=word"), r"not a URL of a server: .http://x/token"),
         (keys("http://rag.invalid", oauth2={"client_secret": None}), r"login\.oauth2\.client_secret"),
