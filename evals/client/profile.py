@@ -2,9 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
-from evals.secrets import Masker, in_clear, looks_secret, secrets_in_url
+from evals.secrets import Masker, in_clear, leaves, looks_secret, secrets_in_url
 from evals.text.yaml_files import VARIABLE, first_problem, is_left_out, merge, read_yaml
 
 DEFAULT_PROFILE = "rag-server"
@@ -169,7 +168,7 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
     Raises:
         SpecError: One is wrong; it names its key.
     """
-    texts = dict(_texts("", spec.model_dump(by_alias=True)))
+    texts = {key: text for key, text in leaves(spec.model_dump(by_alias=True)) if isinstance(text, str)}
     for key, text in texts.items():
         if before_environment and VARIABLE.search(text):
             continue
@@ -184,15 +183,6 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
         if tree is not None:
             _check_keys(key, tree)
     _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
-
-
-def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every text by its keys."""
-    if isinstance(value, str):
-        yield key, value
-    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for name, item in items:
-        yield from _texts(f"{key}.{name}" if key else str(name), item)
 
 
 def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
@@ -214,10 +204,7 @@ def _check_keys(key: str, tree: Mapping[str, Any]) -> None:
     known = _ITEMS.get(part, ()) if within in {"map", "retrieve.map"} else ()
     for name in _last_keys(tree) if known else ():
         if name not in known:
-            # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
-            near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
-            hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
-            raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", hint)
+            raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", f"known: {', '.join(known)}")
 
 
 def _last_keys(node: Mapping[str, Any]) -> list[str]:

@@ -83,13 +83,13 @@ def test_a_wrong_expression_is_named_before_anything_is_sent(
         ("usage", "usage.{prompt: input, completion_tokens: output}", "prompt", "prompt_tokens"),
     ],
 )
-def test_a_key_that_no_item_has_is_refused_with_the_nearest(
+def test_a_key_that_no_item_has_is_refused_with_those_that_it_may_have(
     part: str, expression: str, key: str, nearest: str, spec: Callable[..., ServerSpec]
 ) -> None:
     """A mapping that finds nothing under a wrong key would find nothing in silence."""
     with pytest.raises(ConfigError, match=rf"unknown key 'server.map.{part}.{key}'") as raised:
         RAGClient(spec(map={part: expression}))
-    assert f"did you mean {nearest!r}? known: " in (raised.value.hint or "")
+    assert nearest in (raised.value.hint or "").removeprefix("known: ").split(", ")
     assert raised.value.exit_code == 2
 
 
