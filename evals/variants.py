@@ -113,7 +113,7 @@ class VariantsRunner:
     async def _ask_one(self, place: int, prepared: Prepared, row: int) -> None:
         question, client = prepared.journal.question(row), prepared.server.client
         response = await client.ask(question)
-        prepared.stop.take(response, client.unavailable)
+        prepared.stop.take(response, client.retrying.unavailable)
         self.runners[place].take(prepared, question, response)
 
 

@@ -277,9 +277,11 @@ Item = TypeVar("Item")
 
 def _value(name: str, given: Any) -> Any:
     """A field by its name: a text, or a number that is plausible; None where it is given as something else."""
+    if isinstance(given, str) and name not in _NUMBERS:  # as nearly all are
+        return given
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if name not in _NUMBERS:
-        return given if isinstance(given, str) else str(given) if is_number else None
+        return str(given) if is_number else None
     try:
         number = float(given) if is_number or isinstance(given, str) else float("nan")
     except (ValueError, OverflowError):

@@ -217,7 +217,7 @@ async def upload_documents(
         report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
             return Uploaded(report, None)
-        client.know_documents(dict((await _listing_and_ids(client, config.runs_dir))[1]))
+        client.reader.document_names = dict((await _listing_and_ids(client, config.runs_dir))[1])
         return Uploaded(report, _checked(question, await client.ask(question), documents))
 
 
