@@ -256,7 +256,7 @@ class EvaluationRunner:
         """See which gold documents the server lists, and ask the unscored warm-up questions."""
         if self.config.preflight and self.config.part[0] == 1:  # of shards the first does it for all
             server.corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
-            server.client.know_documents(server.corpus.ids)
+            server.client.reader.document_names = server.corpus.ids
         for question in workload.questions[: self.config.warmup]:
             self.observer.phase("warming up")
             response = await server.client.ask(question.question)
@@ -365,13 +365,18 @@ class EvaluationRunner:
         changed = has_changed(run.server.snapshot_start, snapshot_end)
         answers = (record.response for record in islice(journal, _LOOKED_AT) if record.response is not None)
         unfound = chunks_unfound(chunks_path(server.client.spec), answers)
+        refused = server.client.retrying.refused
         notes = [
             *(note for note in run.notes if not note.startswith(UNFOUND)),
             *([unfound] if unfound else []),
             *self.remarks.made,
             *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
             *([CHANGED] if changed else []),
-            *([f"{counted(refused, 'request', 'was')} {REFUSED}"] if (refused := server.client.refused) else []),
+            *(
+                [f"{counted(refused, 'request', 'was')} {REFUSED}"]
+                if (refused := server.client.retrying.refused)
+                else []
+            ),
             *(judging.notes(run.config) if judging is not None else []),
             *([f"{JUDGE_NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []),
         ]
@@ -404,7 +409,6 @@ class EvaluationRunner:
         todo = unanswered(journal)
         self.observer.begin(len(journal), len(journal) - len(todo))
         probes = self.probes(prepared, todo)
-        client.restart_pace()  # the warm-up was before all that was loaded since
         async with self._asker(client) as ask:
             for rows in ([row for row in todo if row in probes], [row for row in todo if row not in probes]):
                 asked: list[tuple[EvalQuestion, EvalResponse]] = []
@@ -413,7 +417,7 @@ class EvaluationRunner:
                     map(journal.question, rows),
                     concurrency=self.config.concurrency,
                     stop=prepared.stop,
-                    unavailable=lambda: client.unavailable,
+                    unavailable=lambda: client.retrying.unavailable,
                 ):
                     self.take(prepared, question, response)
                     if judging is not None:

@@ -89,8 +89,6 @@ class VariantsRunner:
         count = len(prepared[0].journal)
         self.observer.begin(count * len(prepared), count * len(prepared) - sum(map(len, missing)))
         rows = iter(range(count))
-        for each in prepared:
-            each.server.client.restart_pace()
 
         async def work() -> None:
             for row in rows:
@@ -115,7 +113,7 @@ class VariantsRunner:
     async def _ask_one(self, place: int, prepared: Prepared, row: int) -> None:
         question, client = prepared.journal.question(row), prepared.server.client
         response = await client.ask(question)
-        prepared.stop.take(response, client.unavailable)
+        prepared.stop.take(response, client.retrying.unavailable)
         self.runners[place].take(prepared, question, response)
 
 

@@ -161,10 +161,10 @@ def test_a_server_that_counts_from_0_is_noted_where_it_is_read_from_1(evaluate: 
     ("kind", "server", "said"),
     [
         ("contexts", {"ask": {"path": "/query"}}, "HTTP 404"),
-        ("contexts", {"ask": {"method": "GET"}}, "GET was sent, and the server allows POST"),
+        ("contexts", {"ask": {"method": "GET"}}, "GET was sent; the server allows POST"),
         ("contexts", {"ask": {"json": {"query": "{{question}}"}}}, "HTTP 422"),
-        ("contexts", {"map": {"answer": "result"}}, "the keys answer, contexts[], cited[]"),
-        ("txtai", {"map": {"answer": "answer"}}, "a list whose first item has the keys id, text, score"),
+        ("contexts", {"map": {"answer": "result"}}, "it is {answer: a text, contexts: [a text], cited: "),
+        ("txtai", {"map": {"answer": "answer"}}, "it is [{id: a text, text: a text, score: a number}]"),
         ("txtai", {"map": {"chunks": "hits"}}, "no list at `hits`"),
     ],
 )

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -30,7 +30,7 @@ from evals.client.spec import TlsSpec
 from evals.client.streams import Collector
 from evals.errors import ConfigError
 from evals.schemas.response import ErrorKind
-from evals.secrets import MASK, masked, public_url
+from evals.secrets import masked, public_url
 
 REFUSED = frozenset({401, 403})
 """The statuses by which a server says that it does not know us, or does not let us in."""
@@ -240,43 +240,33 @@ class HttpClient:
         message = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
         if isinstance(cause, UnusableError):
             kind, message = cause.kind, cause.message
-        elif isinstance(cause, aiohttp.ClientConnectorError):
-            why = cause.__cause__ if isinstance(cause, aiohttp.ClientSSLError) else cause.os_error.strerror
-            message = f"cannot connect to {cause.host}:{cause.port}: {why or cause.os_error}"
         elif kind == "timeout":
             message, elapsed_ms = f"no complete answer within {limit:g} s", max(elapsed_ms, limit * 1000)
-        if kind == "connect":
-            message = " ".join(message.split())[:300] + (f" (through {self._proxy})" if self._proxy else "")
+        elif kind == "connect":
+            through = f" (through the proxy {self._proxy.url})" if self._proxy is not None else ""
+            message = " ".join(message.split())[:300] + through
         if stream is not None and received and retryable:
             # Once a text arrived it is not asked again: the server began to answer, and a user would have seen it.
-            retryable = stream.first_ms is None
-            if kind == "timeout":
-                message = f"{message}: the stream brought {stream.so_far}"
-            else:
-                kind, message = "broken_off", f"the stream broke off; it brought {stream.so_far} ({message})"
+            retryable, kind = stream.first_ms is None, kind if kind == "timeout" else "broken_off"
+            message = f"{message}; the stream brought {stream.so_far}"
         message = self._redact(message)
         return ExchangeError(message, kind, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
 
     def _refused(self, response: httpx.Response, reply: Reply) -> ExchangeError:
         """The failure that a status is, with what the response says of how to ask instead."""
-        status, url, hint = reply.status, str(response.request.url), ""
+        status, headers, hint = reply.status, response.headers, ""
         if status == httpx.codes.METHOD_NOT_ALLOWED:
-            allowed = response.headers.get("allow", "").strip()[:80]
-            hint = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
+            hint = f" ({response.request.method} was sent; the server allows {headers.get('allow', 'another')[:80]})"
         elif response.has_redirect_location:
-            try:
-                place = self._redact(public_url(urljoin(url, self._redact(response.headers["location"])[:500])))
-            except ValueError:
-                place = MASK
-            instead = place.removesuffix(public_url(url).removeprefix(self.base))
-            hint = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
+            place = public_url(self._redact(headers["location"])[:500])
+            hint = f" (it redirects to {place}, and nothing is sent there: correct the URL, if that is right)"
         excerpt = " ".join(self._redact(reply.body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
             f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""),
             "status",
             status,
             retryable=status in RETRYABLE,
-            retry_after_s=retry_after_s(response.headers),
+            retry_after_s=retry_after_s(headers),
             started=reply.started,
             elapsed_ms=reply.elapsed_ms,
             body=reply.body,
@@ -318,28 +308,24 @@ _parsed = lru_cache(maxsize=256)(httpx.URL)
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
-    name = response.headers.get("content-encoding", "").strip().lower()
-    if name not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+    name = response.headers.get("content-encoding", "identity").strip().lower()
+    if name not in {"identity", "gzip", "deflate"}:
         raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
-    inflate: Any = None
+    inflate = None if name == "identity" else zlib.decompressobj(32 + zlib.MAX_WBITS)
     stream: Any = response.stream  # without the counting of `aiter_raw`
     async for piece in stream:
-        data = piece
-        if name in {"", "identity"}:
-            yield data
+        if inflate is None:
+            yield piece
             continue
-        while data:
-            try:
-                # The head of zlib or gzip is found by itself; some send a bare `deflate`, which has none.
-                is_bare = name == "deflate" and data[0] & 0x0F != 8
-                inflate = inflate or zlib.decompressobj(-zlib.MAX_WBITS if is_bare else 32 + zlib.MAX_WBITS)
-                yield inflate.decompress(data, 65_536)
-            except zlib.error as error:
-                raise UnusableError(f"the body is not {name}: {error}") from error
-            # Parts of a gzip follow one another.
-            data, inflate = (inflate.unused_data, None) if inflate.eof else (inflate.unconsumed_tail, inflate)
-    if inflate is not None:
-        raise UnusableError(f"the body's {name} breaks off")
+        left = piece
+        try:
+            while left and not inflate.unused_data:
+                yield inflate.decompress(left, 65_536)
+                left = inflate.unconsumed_tail
+        except zlib.error as error:
+            raise UnusableError(f"the body is not {name}: {error}") from error
+    if inflate is not None and (inflate.unused_data or not inflate.eof):
+        raise UnusableError(f"the body's {name} breaks off, or something follows it")
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -368,14 +354,14 @@ class _CleanConnector(aiohttp.TCPConnector):
         return connection
 
 
-def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
+def _transport(tls: TlsSpec | None, proxy: httpx.Proxy | None) -> httpx.AsyncBaseTransport:
     """Httpx's transport over a session of aiohttp that keeps no cookies and repeats nothing by itself."""
     options: dict[str, Any] = {"limit": 0, "ssl": _tls_context(tls) if tls else True, "keepalive_timeout": _IDLE_S}
-    is_socks = proxy is not None and proxy.via.url.scheme.startswith("socks")
+    is_socks = proxy is not None and proxy.url.scheme.startswith("socks")
 
     def session() -> aiohttp.ClientSession:
         made = aiohttp.ClientSession(
-            connector=_socks_connector(proxy.via, options) if proxy and is_socks else _CleanConnector(**options),
+            connector=_socks_connector(proxy, options) if proxy and is_socks else _CleanConnector(**options),
             cookie_jar=aiohttp.DummyCookieJar(),
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
@@ -385,25 +371,23 @@ def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTra
 
     through = None
     if proxy is not None and not is_socks:  # aiohttp makes a header for the proxy of this one
-        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.via.auth)} if proxy.via.auth else {}
-        through = httpx.Proxy(proxy.via.url, headers=login)
+        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.auth)} if proxy.auth else {}
+        through = httpx.Proxy(proxy.url, headers=login)
     return AiohttpTransport(client=session, proxy=through, verify=False)  # the connector's context verifies
 
 
 def _socks_connector(proxy: httpx.Proxy, options: dict[str, Any]) -> aiohttp.BaseConnector:
-    from aiohttp_socks import ProxyConnector, ProxyError, ProxyType  # noqa: PLC0415 - an extra
+    from aiohttp_socks import ProxyConnector, ProxyError  # noqa: PLC0415 - an extra
 
-    class SocksConnector(_CleanConnector, ProxyConnector):
-        async def _wrap_create_connection(self, *args: Any, **kwargs: Any) -> Any:
+    class SocksConnector(ProxyConnector):
+        async def connect(self, *args: Any, **kwargs: Any) -> Any:
             try:
-                return await super()._wrap_create_connection(*args, **kwargs)
+                return await super().connect(*args, **kwargs)
             except ProxyError as error:
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
-    (username, password), url = proxy.auth or (None, None), proxy.url
-    place: dict[str, Any] = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
-    connector: aiohttp.BaseConnector = SocksConnector(**place, username=username, password=password, **options)
-    return connector
+    (username, password), port = proxy.auth or (None, None), proxy.url.port or 1080
+    return SocksConnector(proxy.url.host, port, username=username, password=password, rdns=True, **options)
 
 
 def _tls_context(tls: TlsSpec) -> ssl.SSLContext:
@@ -412,17 +396,17 @@ def _tls_context(tls: TlsSpec) -> ssl.SSLContext:
     Raises:
         ConfigError: A file cannot be read, or is no such file; the message names it.
     """
-    context = ssl.create_default_context()
-    key, named, hint = "ca", tls.ca, "name a file with the certificates of authorities, as PEM"
+    context, key = ssl.create_default_context(), "ca"
     try:
         if tls.ca is not None:
             context.load_verify_locations(cafile=tls.ca)
         if tls.cert is not None:
-            key, named = "cert", tls.cert if tls.key is None else f"{tls.cert} with the key {tls.key}"
-            hint = "name certificate and key as PEM; the key may have no password, and may stand in the same file"
+            key = "cert"
             context.load_cert_chain(tls.cert, tls.key, password="")
     except OSError as error:  # of which ssl's errors are
+        named = " with the key ".join(filter(None, (tls.cert, tls.key))) if key == "cert" else tls.ca
         reason = error.strerror or getattr(error, "reason", None) or type(error).__name__
+        hint = "name PEM files; a key has no password, and may stand in the file of its certificate"
         raise ConfigError(f"server.tls.{key} {named} cannot be used: {reason}", hint) from error
     if not tls.verify:
         context.check_hostname = False
@@ -440,16 +424,13 @@ def check_url(url: str) -> str:
         ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
     """
     try:
-        parts, host = urlsplit(url), httpx.URL(url).host.rstrip(".")
-        usable = parts.scheme in {"http", "https"} and parts.port != 0 and not parts.netloc.endswith(":")
-    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
+        parsed = httpx.URL(url)
+        has_port = parsed.port is None or 0 < parsed.port < 65_536
+        usable = has_port and parsed.host and parsed.scheme in {"http", "https"}
+    except httpx.InvalidURL:
         usable = False
-    else:
-        labels = [host] if ":" in host else host.split(".")
-        usable = usable and all(0 < len(label) < 64 for label in labels) and not re.search(r"[\s?#]", url)
-    if not usable:
-        _, at, rest = url.rpartition("@")
-        shown = re.sub(r"([?#]).*", rf"\1{MASK}", masked(f"***@{rest}" if at else url), flags=re.DOTALL)
+    if not usable or re.search(r"[\s?#]", url):
+        shown = masked(re.split(r"[?#]", url.rpartition("@")[2], maxsplit=1)[0])
         raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
     return url.rstrip("/")
 
@@ -478,37 +459,25 @@ _THIS_MACHINE = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}|::1")
 """The names and addresses of the loopback."""
 
 
-class Proxy(NamedTuple):
-    """A proxy over HTTP or SOCKS 5, and the variable of the environment that names it."""
-
-    via: httpx.Proxy
-    named_by: str
-
-    def __str__(self) -> str:
-        return f"the proxy {self.via.url} of {self.named_by}"
-
-
-def proxy_for(url: str) -> Proxy | None:
+def proxy_for(url: str) -> httpx.Proxy | None:
     """The proxy that the environment names for a URL; None for this machine, for those in NO_PROXY, and where none is.
 
     Raises:
-        ConfigError: It is one that cannot be spoken to.
+        ConfigError: It cannot be used.
     """
     parts, proxies = urlsplit(url), getproxies()
-    host = parts.hostname or ""
-    scheme = next((name for name in (parts.scheme, "all") if proxies.get(name)), None)
-    if scheme is None or _THIS_MACHINE.fullmatch(host) or proxy_bypass(host):
+    host, address = parts.hostname or "", proxies.get(parts.scheme) or proxies.get("all")
+    if not address or _THIS_MACHINE.fullmatch(host) or proxy_bypass(host):
         return None
-    variable, address = f"{scheme.upper()}_PROXY", proxies[scheme]
-    hint = f"or leave it out for this server: NO_PROXY={host}"
     try:
-        proxy = Proxy(httpx.Proxy(address if "://" in address else f"http://{address}"), variable)
+        proxy = httpx.Proxy(address if "://" in address else f"http://{address}")
+        is_usable = proxy.url.scheme != "socks5" or find_spec("aiohttp_socks") is not None
     except (httpx.InvalidURL, ValueError):
-        message = f"{variable} names what is no address, or a proxy of a kind that is not supported"
-        raise ConfigError(message, f"name one as http://HOST:PORT or socks5://HOST:PORT, {hint}") from None
-    if proxy.via.url.scheme.startswith("socks") and find_spec("aiohttp_socks") is None:
-        message = f"{variable} names {proxy.via.url}, a proxy over SOCKS, which is not installed"
-        raise ConfigError(message, f"pip install 'rag-evals[socks]', {hint}")
+        is_usable = False
+    if not is_usable:
+        message = f"the proxy of {parts.scheme.upper()}_PROXY or ALL_PROXY cannot be used"
+        ways = "http://HOST:PORT, or socks5://HOST:PORT with pip install 'rag-evals[socks]'"
+        raise ConfigError(message, f"name {ways}, or leave it out for this server: NO_PROXY={host}")
     return proxy
 
 
@@ -535,7 +504,7 @@ class Attempts:
 
     Attributes:
         failed: Attempts that failed, without those that the server had no room for.
-        began: When the first attempt was sent, or was meant to be; None where no attempt was.
+        began: When the first attempt was sent; None where none was.
         retries: What tenacity knows of the attempts; None where the first one succeeded.
     """
 
@@ -676,24 +645,8 @@ class Pacer:
     """
 
     def __init__(self, rps: float, *, sleep: Callable[[float], Awaitable[None]], clock: Callable[[], float]) -> None:
-        self._gap = 1 / rps
+        self._gap, self._next = 1 / rps, 0.0
         self._sleep, self._clock = sleep, clock
-        self._next = 0.0
-        self._due: float | None = None
-
-    def due(self) -> float:
-        """When the next question is meant to be sent: at its place in an even sequence.
-
-        A server that stalls lets questions wait that would have been sent meanwhile. Their users wait too, so that time
-        is counted from here on, and not from when there was room for the question (coordinated omission; Tene 2015).
-        """
-        due = self._clock() if self._due is None else self._due
-        self._due = due + self._gap
-        return due
-
-    def restart(self) -> None:
-        """Begin the sequence anew with the next question."""
-        self._due = None
 
     async def wait(self) -> None:
         """Return when the next request may start."""

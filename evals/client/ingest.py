@@ -1,9 +1,9 @@
 """Upload documents, each once, and wait until they can be searched."""
 
 import asyncio
-import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -200,8 +200,6 @@ async def ingest(
     *,
     progress: Progress = lambda done, total: None,
     waiting: Callable[[str], None] = lambda message: None,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    clock: Callable[[], float] = time.monotonic,
 ) -> IngestReport:
     """Upload the documents that the server lacks, and wait until they can be found.
 
@@ -213,8 +211,6 @@ async def ingest(
         log: Of what was uploaded to this server before, open.
         progress: Hears how many of how many are done.
         waiting: Hears what is waited for, while the server is not ready.
-        sleep: How to wait.
-        clock: Monotonic seconds.
 
     Raises:
         ConfigError: The profile does not say how to upload.
@@ -226,7 +222,7 @@ async def ingest(
             f"profile {client.spec.profile!r} does not say how to upload documents",
             "set server.upload, or put the documents into the server yourself and use --no-preflight",
         )
-    ingestion = _Ingestion(client, upload, log, waiting, sleep, clock)
+    ingestion = _Ingestion(client, upload, log, waiting)
     new, unready, report = _plan(documents, await ingestion.known_there(documents), log.documents)
     for job, names in unready.items():
         await ingestion.complete(names, job)
@@ -255,15 +251,13 @@ class _Ingestion:
     upload: UploadSpec
     log: UploadLog
     tell: Callable[[str], None]
-    sleep: Callable[[float], Awaitable[None]]
-    clock: Callable[[], float]
 
     async def known_there(self, documents: Sequence[Upload]) -> set[Upload] | None:
         """Which of the documents the server lists, None without a list.
 
         What was under way at a kill is given time to appear there.
         """
-        start, sent = self.clock(), {name for name, known in self.log.documents.items() if known.stage == "sent"}
+        start, sent = self.client.clock(), {name for name, known in self.log.documents.items() if known.stage == "sent"}
         unsure = {document for document in documents if document.name in sent}
         while True:
             try:
@@ -274,9 +268,9 @@ class _Ingestion:
                 hint = "nothing was uploaded; set server.documents to null for a server without such a list"
                 raise IngestError(message, hint) from failure
             held = None if listed is None else _held(documents, listed)
-            if held is None or unsure <= held or self.clock() - start > _LISTED_AFTER_S:
+            if held is None or unsure <= held or self.client.clock() - start > _LISTED_AFTER_S:
                 return held
-            await self.sleep(_LISTED_AFTER_S / 10)
+            await self.client.sleep(_LISTED_AFTER_S / 10)
 
     async def give(self, batch: Sequence[Upload]) -> str:
         """Upload a batch, log what became of it, and return its job; what is refused for now is sent again.
@@ -312,11 +306,9 @@ class _Ingestion:
         upload = self.upload
         if upload.id is None and upload.document_ids is None:
             return "", {}
-        try:
+        body: Any = None
+        with suppress(ValueError):
             body = parse_json(reply.body)
-        except ValueError as error:
-            hint = "look at server.upload.path; without server.upload.id its answer is not read"
-            raise IngestError(f"{upload.path} answers with something that is not JSON", hint) from error
         job, ids = find_or_none(upload.id, body), find_or_none(upload.document_ids, body)
         if upload.id is not None and job is None:
             raise IngestError(
@@ -324,10 +316,11 @@ class _Ingestion:
                 "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
             )
         listed = ids if isinstance(ids, list) else [ids]
-        pairs = (
-            zip(names, listed, strict=True) if len(listed) == len(names) else ()
-        )  # else it is unknown whose they are
-        return str(job or ""), {name: str(given) for name, given in pairs if given is not None}
+        if len(listed) != len(names):  # it is unknown whose they are
+            listed = []
+        return str(job or ""), {
+            name: str(given) for name, given in zip(names, listed, strict=False) if given is not None
+        }
 
     async def complete(self, names: Sequence[str], job: str) -> None:
         """Do what follows a batch, and wait until it can be found."""
@@ -359,7 +352,7 @@ class _Ingestion:
             IngestError: It is not done in time, its status cannot be seen, or it says that documents failed.
         """
         path = render_path(ready.path, {"id": job})
-        start, pause, shown = self.clock(), _FIRST_POLL_S, self.client.redact.text(path)
+        start, pause, shown = self.client.clock(), _FIRST_POLL_S, self.client.redact.text(path)
         while True:
             body, status_line = None, shown
             try:
@@ -372,13 +365,13 @@ class _Ingestion:
                     raise IngestError(message, "check server.ready.path") from failure
             if find_or_none(ready.done_when, body) is True:
                 break
-            waited_s = self.clock() - start
+            waited_s = self.client.clock() - start
             if waited_s > ready.timeout_s:
                 message = f"the documents were not ready after {ready.timeout_s:g} s ({status_line})"
                 raise IngestError(message, "raise server.ready.timeout_s")
             if waited_s >= _TOLD_AFTER_S:
                 self.tell(f"waiting until {counted(count, 'document', 'is')} ready: {status_line}, {waited_s:.0f} s")
-            await self.sleep(pause)
+            await self.client.sleep(pause)
             pause = min(_LONGEST_POLL_S, pause * 1.5)
         failed = find_or_none(ready.failed, self.client.redact.value(body))
         if isinstance(failed, list) and failed:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import unescape
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Literal, NamedTuple, TypeVar
-from unicodedata import normalize
 
 import jmespath
 from jmespath import functions
@@ -94,9 +93,8 @@ class Functions(functions.Functions):
         r"""The parts of a text between the matches of a pattern, without empty ones: `split(context, '\n\n')`."""
         if text is None:
             return None
-        ends = [0, *(end for match in _pattern(separator).finditer(text) for end in match.span()), len(text)]
-        parts = (text[start:end].strip() for start, end in zip(ends[::2], ends[1::2], strict=True))
-        return [part for part in parts if part]
+        pattern = _pattern(separator)  # what its groups match stands between the parts
+        return [part for piece in pattern.split(text)[:: pattern.groups + 1] if (part := piece.strip())]
 
     @functions.signature(_TEXT, _PATTERN)
     def _func_matches(self, text: str | None, pattern: str) -> list[Any] | None:
@@ -232,33 +230,23 @@ def kind_of(value: Any) -> str:
     return _KINDS.get(type(value).__name__, type(value).__name__)
 
 
-_MOST_KEYS, _LONGEST_KEY, _LONGEST_SHAPE = 12, 40, 300
-"""A body may have thousands of keys."""
+_MOST_KEYS, _LONGEST_KEY, _LONGEST_SHAPE, _DEEPEST = 12, 40, 300, 4
+"""A body may have thousands of keys, and as many levels."""
 
 
 def shape_of(body: Any) -> str:
-    """What a body holds, for somebody who maps it: `it has the keys answer, sources[] (text), usage (tokens)`."""
-    is_rows = isinstance(body, list) and bool(body)
-    value = body[0] if is_rows else body
-    if isinstance(value, dict) and value:
-        described = f"has the keys {_keys(value, _inside)}"
-    else:
-        described = f"is {kind_of(value)}" + (", and empty" if value in ({}, []) else "")
-    shape = f"it is a list whose first item {described}" if is_rows else f"it {described}"
+    """What a body holds, for somebody who maps it: `it is {answer: a text, sources: [{text: a text}]}`."""
+    shape = f"it is {_outline(body, _DEEPEST)}"
     return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}…"
 
 
-def _keys(value: Mapping[str, Any], inside: Callable[[Any], str] = lambda _: "") -> str:
-    """The first keys of an object, each with what `inside` adds for its value."""
-    first = [f"{key[:_LONGEST_KEY]}{inside(item)}" for key, item in islice(value.items(), _MOST_KEYS)]
-    return ", ".join([*first, *["…"] * (len(value) > _MOST_KEYS)])
-
-
-def _inside(item: Any) -> str:
-    """What a key says of its value: [] that it is a list, and the keys of an object or of the first in the list."""
-    is_list = isinstance(item, list)
-    inner = next(iter(item), None) if is_list else item
-    return ("[]" if is_list else "") + (f" ({_keys(inner)})" if isinstance(inner, dict) and inner else "")
+def _outline(value: Any, depth: int) -> str:
+    if not value or not depth or not isinstance(value, dict | list):
+        return kind_of(value) + (", and empty" if value in ({}, []) else "")
+    if isinstance(value, list):
+        return f"[{_outline(value[0], depth - 1)}]"
+    fields = [f"{key[:_LONGEST_KEY]}: {_outline(item, depth - 1)}" for key, item in islice(value.items(), _MOST_KEYS)]
+    return f"{{{', '.join([*fields, *['…'] * (len(value) > _MOST_KEYS)])}}}"
 
 
 # Chunks, citations, what markers stand for, and tokens.
@@ -289,9 +277,11 @@ Item = TypeVar("Item")
 
 def _value(name: str, given: Any) -> Any:
     """A field by its name: a text, or a number that is plausible; None where it is given as something else."""
+    if isinstance(given, str) and name not in _NUMBERS:  # as nearly all are
+        return given
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if name not in _NUMBERS:
-        return given if isinstance(given, str) else str(given) if is_number else None
+        return str(given) if is_number else None
     try:
         number = float(given) if is_number or isinstance(given, str) else float("nan")
     except (ValueError, OverflowError):
@@ -367,7 +357,7 @@ _APART = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """Anthropic counts what comes from its cache, or goes there, apart from `input_tokens`."""
 
 
-def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
+def token_usage(value: Any, notes: list[str]) -> TokenUsage | None:
     """The tokens of an object with our keys, or with those of a vendor; None without both counts."""
     if not isinstance(value, Mapping):
         return None
@@ -391,10 +381,7 @@ def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
 
 
 _LONGEST_ANSWER, _LONGEST_CHUNKS = 1 << 19, 1 << 22
-"""Characters in compatibility form (NFKC) of an answer, and of all chunks of one answer together."""
-
-_MOST_OF_ONE = 18
-"""Characters that one becomes in that form."""
+"""Characters of an answer, and of all chunks of one answer together."""
 
 _CUT_OFF = re.compile(
     rb'"(?:finish_?reason|stop_?reason|done_reason)"\s*:\s*"(length|max_tokens|max_output_tokens)"', re.IGNORECASE
@@ -470,7 +457,7 @@ class ResponseReader:
             "answer": answer,
             "chunks": chunks,
             "citations": self._citations(body, answer, chunks, notes),
-            "usage": _usage(find(self._map.usage, body), notes),
+            "usage": token_usage(find(self._map.usage, body), notes),
             "model": _value("model", find(self._map.model, body)),
             "confidence": confidence,
             "stages": stages if isinstance(stages, list) else None,
@@ -495,7 +482,7 @@ class ResponseReader:
                 notes.append(f"thoughts of {len(thoughts):,} characters are taken off the answer (server.clean)")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
-        if _first_beyond([answer], _LONGEST_ANSWER) is not None:
+        if len(answer) > _LONGEST_ANSWER:
             raise MappingError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed", "too_large")
         return answer
 
@@ -508,11 +495,11 @@ class ResponseReader:
                 raise MappingError(notes[-1] if notes else f"the body has no list at `{at}`; {shape_of(body)}")
             return None
         notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
-        beyond = _first_beyond([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS)
-        if beyond is not None:
+        sizes = accumulate(len(chunk.text or "") for chunk in chunks)
+        if (kept := sum(size <= _LONGEST_CHUNKS for size in sizes)) < len(chunks):
             longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
-            notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
-            chunks = chunks[:beyond]
+            notes.append(f"chunks: {longer}, and those from number {kept + 1} on are left out")
+            chunks = chunks[:kept]
         if names := self.document_names:
             for number, chunk in enumerate(chunks):
                 name = chunk.document_name or names.get(chunk.document_id or "")
@@ -546,15 +533,3 @@ def _referred(marked: list[Citation], references: Any, notes: list[str]) -> list
     sources = [known.get(label) or Citation(chunk_id=label) for label in labels]
     places = [{"start": mark.start, "end": mark.end} for mark in marked]
     return [source.model_copy(update=place) for source, place in zip(sources, places, strict=True)]
-
-
-def _first_beyond(texts: Sequence[str], most: int) -> int | None:
-    """The place of the text with which texts become longer than this many characters; None where they do not."""
-    total = 0
-    if _MOST_OF_ONE * sum(map(len, texts)) <= most:
-        return None
-    for place, text in enumerate(texts):
-        total += len(text) if text.isascii() or len(text) > most else len(normalize("NFKC", text))
-        if total > most:
-            return place
-    return None

@@ -2,19 +2,19 @@
 
 import asyncio
 import math
-import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
+from pydantic import BaseModel, Field, ValidationError
 
 from evals.client.http import ExchangeError, HttpClient, check_url
 from evals.client.profile import Redactor
 from evals.client.spec import OAuth2Spec, ServerSpec
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.secrets import remember
-from evals.text.decoding import parse_json
 from evals.text.numbers import number_or_none
 
 _HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
@@ -25,8 +25,16 @@ _LONGEST_MARGIN_S, _MARGIN = 30.0, 0.1
 """Before the end of its life, in seconds or as a part of it, a token is not used any more: it is to arrive in time."""
 
 
+class _Token(BaseModel):
+    """What a token server says (RFC 6749, 5.1), where it can be sent as Bearer."""
+
+    access_token: str = Field(pattern=r"^[\x21-\x7e]+$")
+    token_type: str | None = Field(default=None, pattern="^(?i:bearer)$")
+    expires_in: Any = None
+
+
 class OAuth2(httpx.Auth):
-    """Sends each request with a token; once more with another one, where the answer is 401.
+    """Sends each request with a token; once more with a new one, where the answer is 401.
 
     Args:
         spec: The server, with the environment's values filled in.
@@ -50,16 +58,15 @@ class OAuth2(httpx.Auth):
         client: Callable[..., HttpClient],
         clock: Callable[[], float],
     ) -> None:
-        if "@" in urlsplit(spec.url).netloc:
-            raise ConfigError("server.url and server.login both hold a login", "leave one of them out")
-        origin, self._path = _split(oauth2.token_url)
+        parts = urlsplit(check_url(oauth2.token_url))
+        if "@" in urlsplit(spec.url).netloc + parts.netloc:
+            raise ConfigError("server.url or token_url holds a login as well as server.login.oauth2", "leave it out")
         self._oauth2, self._redact, self._clock = oauth2, redact, clock
-        self._origin = f"no access token from {redact.text(origin + self._path)} (server.login.oauth2)"
+        self._origin = f"no access token from {redact.text(oauth2.token_url)} (server.login.oauth2)"
+        self._path, origin = parts.path, urlunsplit(parts._replace(path=""))
         self.http = client(origin, timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s))
         self._lock = asyncio.Lock()
         self._token, self._until = "", -math.inf
-        self._is_taken = True
-        """Whether the server under evaluation took the token: one that was fetched for a refused one need not be."""
 
     async def check(self) -> None:
         """Fetch the first token.
@@ -79,12 +86,7 @@ class OAuth2(httpx.Auth):
         token = await self._current()
         response = yield self._signed(request, token)
         if response.status_code == httpx.codes.UNAUTHORIZED:
-            refused, token = token, await self._current(refused=token)
-            if token == refused:
-                return
-            response = yield self._signed(request, token)
-        if response.status_code != httpx.codes.UNAUTHORIZED and token == self._token:
-            self._is_taken = True
+            yield self._signed(request, await self._current(refused=token))
 
     def _signed(self, request: httpx.Request, token: str) -> httpx.Request:
         request.headers["Authorization"] = f"Bearer {token}"
@@ -92,17 +94,10 @@ class OAuth2(httpx.Auth):
         return request
 
     async def _current(self, refused: str | None = None) -> str:
-        """The token to send; one request fetches it, however many wait for it.
-
-        Args:
-            refused: One that the server refused, which is not sent again. Where it was itself fetched for a refused
-                one, and was never taken, a new one would be refused as well, so that it is given back.
-        """
+        """The token to send, none that the server refused; one request fetches it, however many wait for it."""
         async with self._lock:
-            is_refused = self._token == refused
-            if self._is_taken if is_refused else self._clock() >= self._until:
+            if self._token == refused or self._clock() >= self._until:
                 await self._fetch()
-                self._is_taken = refused is None
             return self._token
 
     async def _fetch(self) -> None:
@@ -120,47 +115,16 @@ class OAuth2(httpx.Auth):
         form["grant_type"] = "client_credentials"
         try:
             reply = await self.http.send("POST", self._path, data=form, headers=headers)
-            self._token, life_s = token_of(reply.body)
+            token = _Token.model_validate_json(reply.body)
         except ExchangeError as failure:
-            is_redirect = failure.status is not None and 300 <= failure.status < 400
-            why = f"HTTP {failure.status}, and no secret follows a redirect" if is_redirect else failure.message
             # A time that ran out here is none of an answer.
-            kind = "connect" if failure.kind == "timeout" else failure.kind
-            message = f"{self._origin}: {why}"
+            kind, message = "connect" if failure.kind == "timeout" else failure.kind, f"{self._origin}: {failure}"
             raise replace(failure, kind=kind, message=message, started=None, elapsed_ms=0.0, body=b"") from failure
+        except ValidationError:  # its message may hold a part of the body
+            message = f"{self._origin}: the body is no JSON with an access_token that can be sent as Bearer"
+            raise ExchangeError(message) from None
+        self._token, life_s = token.access_token, number_or_none(token.expires_in) or 0.0
+        life_s = life_s if life_s > 0 else math.inf
         remember(self._token)
         self._redact.learn(self._token)
         self._until = asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)
-
-
-def _split(url: str) -> tuple[str, str]:
-    """The scheme and host of the token server, and the path there."""
-    try:
-        parts = urlsplit(check_url(url))
-    except ConfigError as error:
-        problem = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
-        raise ConfigError(f"server.login.oauth2.token_url: {problem}", "give one such as https://HOST/token") from None
-    if "@" in parts.netloc:
-        hint = "give the login as client_id and client_secret"
-        raise ConfigError("server.login.oauth2.token_url holds a login", hint)
-    return urlunsplit(parts._replace(path="")), parts.path or "/"
-
-
-def token_of(content: bytes) -> tuple[str, float]:
-    """The token in what a token server says (RFC 6749, 5.1), and how many seconds it is valid, where it says so.
-
-    Raises:
-        ExchangeError: It holds none that can be sent as Bearer.
-    """
-    try:
-        body = parse_json(content)
-    except ValueError:
-        raise ExchangeError("the body is not JSON") from None  # what the library says may hold a part of it
-    given = body if isinstance(body, dict) else {}
-    token = given.get("access_token")
-    if not isinstance(token, str) or not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise ExchangeError("the body holds no access_token that can be sent")
-    if str(given.get("token_type") or "bearer").lower() != "bearer":
-        raise ExchangeError("its token is of another type than Bearer")
-    seconds = number_or_none(given.get("expires_in"))
-    return token, seconds if seconds is not None and seconds > 0 else math.inf

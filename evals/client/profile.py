@@ -2,10 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ from pydantic import ValidationError
 from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
-from evals.secrets import Masker, in_clear, looks_secret, secrets_in_url
-from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, read_yaml
+from evals.secrets import Masker, in_clear, leaves, looks_secret, secrets_in_url
+from evals.text.yaml_files import VARIABLE, first_problem, is_left_out, merge, read_yaml
 
 DEFAULT_PROFILE = "rag-server"
 
@@ -31,14 +29,6 @@ _OF_THE_PROFILE = frozenset({"about", "extends"})
 _FILE_NAMES = (".yml", ".yaml")
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    """One profile, without those that it extends: its keys, and its file where it is one."""
-
-    keys: dict[str, Any]
-    file: Path | None
-
-
 @cache
 def list_profiles() -> list[str]:
     """The names of the built-in profiles."""
@@ -51,9 +41,21 @@ def load_profile(name: str) -> dict[str, Any]:
     Raises:
         ConfigError: There is no such profile or file, it is no YAML mapping, or it extends itself.
     """
+    layers: dict[str, dict[str, Any]] = {}
+    above: Any = name
+    while above is not None:
+        if not isinstance(above, str):
+            raise ConfigError(f"the profile {name}: extends must be the name of a profile or the path of a file")
+        if above in layers:
+            chain = " → ".join([*layers, above])
+            raise ConfigError(f"the profile {name} extends itself: {chain}", "leave out one of the `extends`")
+        layers[above] = keys = _own_keys(above)
+        folder, above = Path(above).parent, keys.get("extends")
+        if isinstance(above, str) and above.endswith(_FILE_NAMES):
+            above = os.path.normpath(folder / above)
     whole: dict[str, Any] = {}
-    for layer in reversed(_layers(name)):
-        whole = merge(whole, {key: value for key, value in layer.keys.items() if key not in _OF_THE_PROFILE})
+    for keys in reversed(layers.values()):
+        whole = merge(whole, {key: value for key, value in keys.items() if key not in _OF_THE_PROFILE})
     return whole
 
 
@@ -63,7 +65,7 @@ def about_profile(name: str) -> str:
     Raises:
         ConfigError: As of `load_profile`.
     """
-    return str(_layer(name).keys.get("about") or "")
+    return str(_own_keys(name).get("about") or "")
 
 
 def profile_text(name: str) -> str:
@@ -72,78 +74,50 @@ def profile_text(name: str) -> str:
     Raises:
         ConfigError: There is no such profile or file.
     """
-    file = _layer(name).file
-    return "" if file is None else file.read_text(encoding="utf-8")
+    return "" if name == NO_PROFILE else _file(name).read_text(encoding="utf-8")
 
 
-def _layers(name: str) -> list[_Layer]:
-    """A profile, the one that it extends, the one that this extends, and so on."""
-    layers: dict[str, _Layer] = {}
-    above: str | None = name
-    while above is not None:
-        if above in layers:
-            chain = " → ".join([*layers, above])
-            raise ConfigError(f"the profile {name} extends itself: {chain}", "leave out one of the `extends`")
-        layers[above] = layer = _layer(above)
-        extended = layer.keys.get("extends")
-        if extended is not None and not isinstance(extended, str):
-            raise ConfigError(f"the profile {above}: extends must be the name of a profile or the path of a file")
-        if extended is not None and layer.file is not None and extended.endswith(_FILE_NAMES):
-            extended = os.path.normpath(layer.file.parent / extended)
-        above = extended
-    return list(layers.values())
-
-
-def _layer(name: str) -> _Layer:
-    if name == NO_PROFILE:
-        return _Layer({}, None)
+def _file(name: str) -> Path:
     if name.endswith(_FILE_NAMES):
-        keys = read_yaml(Path(name), "profile")
-        if "server" in keys:
-            message = f"{name} is a configuration, and no profile: it has the key server"
-            raise ConfigError(message, f"use --config {name}")
-        return _Layer(keys, Path(name))
+        return Path(name)
     if name not in list_profiles():
         raise UnknownNameError("profile", name, list_profiles())
-    return _Layer(deepcopy(_read_built_in(name)), _BUILT_IN / f"{name}.yml")
+    return _BUILT_IN / f"{name}.yml"
+
+
+def _own_keys(name: str) -> dict[str, Any]:
+    """The keys of a profile, without those of the one that it extends."""
+    if name == NO_PROFILE:
+        return {}
+    if (file := _file(name)).parent == _BUILT_IN:
+        return deepcopy(_read_built_in(file))
+    keys = read_yaml(file, "profile")
+    if "server" in keys:
+        message = f"{name} is a configuration, and no profile: it has the key server"
+        raise ConfigError(message, f"use --config {name}")
+    return keys
 
 
 @cache
-def _read_built_in(name: str) -> dict[str, Any]:
-    return read_yaml(_BUILT_IN / f"{name}.yml", "profile")
+def _read_built_in(file: Path) -> dict[str, Any]:
+    return read_yaml(file, "profile")
 
 
 def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     """Build the specification of a server from its profile with the user's keys laid over it.
 
     Raises:
-        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the key and the file
-            of a profile that holds it.
+        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the key.
     """
     name = str(overrides.get("profile") or DEFAULT_PROFILE)
-    whole = merge(load_profile(name), overrides)
     try:
-        spec = ServerSpec.model_validate({**whole, "profile": name})
-        check_spec(spec, before_environment=True)
+        spec = ServerSpec.model_validate({**merge(load_profile(name), overrides), "profile": name})
     except ValidationError as error:
         problem = first_problem(error, ServerSpec)
-        wrong = SpecError(problem.key, f"server: {problem}", problem.hint or "see docs/profiles.md for the keys")
-    except SpecError as error:
-        wrong = error
-    else:
-        return spec
-    key = wrong.key.partition(".")[2]
-    raise SpecError(key, f"{wrong.message}{_place(key, name, overrides)}", wrong.hint) from wrong
-
-
-def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
-    """The file of the profile that holds a key, or the key above it, in brackets; nothing for a key of the user's."""
-    while key and not holds(overrides, key):
-        for layer in _layers(profile):
-            if layer.file is not None and holds(layer.keys, key):
-                return f" ({layer.file})"
-        key = key.rpartition(".")[0]
-    return ""
+        hint = problem.hint or "see docs/profiles.md for the keys"
+        raise SpecError(problem.key, f"server: {problem}", hint) from error
+    check_spec(spec, before_environment=True)
+    return spec
 
 
 # Expressions, patterns and templates are checked before anything is sent.
@@ -194,7 +168,7 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
     Raises:
         SpecError: One is wrong; it names its key.
     """
-    texts = dict(_texts("", spec.model_dump(by_alias=True)))
+    texts = {key: text for key, text in leaves(spec.model_dump(by_alias=True)) if isinstance(text, str)}
     for key, text in texts.items():
         if before_environment and VARIABLE.search(text):
             continue
@@ -209,15 +183,6 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
         if tree is not None:
             _check_keys(key, tree)
     _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
-
-
-def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every text by its keys."""
-    if isinstance(value, str):
-        yield key, value
-    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for name, item in items:
-        yield from _texts(f"{key}.{name}" if key else str(name), item)
 
 
 def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
@@ -239,10 +204,7 @@ def _check_keys(key: str, tree: Mapping[str, Any]) -> None:
     known = _ITEMS.get(part, ()) if within in {"map", "retrieve.map"} else ()
     for name in _last_keys(tree) if known else ():
         if name not in known:
-            # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
-            near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
-            hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
-            raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", hint)
+            raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", f"known: {', '.join(known)}")
 
 
 def _last_keys(node: Mapping[str, Any]) -> list[str]:

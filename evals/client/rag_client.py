@@ -54,6 +54,16 @@ _LARGE = 128 * 1024
 
 _SHOWN = 120
 
+_NO_SERVER = (
+    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the built-in one "
+    "with --embedded"
+)
+
+_UNHEALTHY = (
+    "`evals init --rag-url {url}` finds out how to ask another kind of server, or describe it (docs/profiles.md, "
+    "--profile FILE.yml); for a login set server.headers, for another health check server.health.path (null for none)"
+)
+
 
 @dataclass(slots=True, eq=False)
 class _Part:
@@ -126,7 +136,11 @@ class RAGClient:
         template: The same with ${NAME} as it was written.
         http: Sends single requests to it.
         redact: Masks secrets.
+        reader: Reads its answers, with the names of documents by the server's ids.
+        retrying: Repeats requests, and knows how many the server refused, and whether patience with it ended.
         login_hint: What to set where the server refuses us; None where no header names a variable.
+        sleep: How to wait.
+        clock: Monotonic seconds.
         run_id: The run whose questions are asked: each is sent with a trace of its own; None for none.
     """
 
@@ -162,12 +176,12 @@ class RAGClient:
         self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
         self.run_id: str | None = None
         self._opened = AsyncExitStack()
-        self._reader = ResponseReader(self.spec)
+        self.reader = ResponseReader(self.spec)
         self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
         health = self.spec.health.path if self.spec.health else None
         self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
-        self._retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
-        self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
+        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
+        self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
@@ -185,30 +199,6 @@ class RAGClient:
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
-    @property
-    def unavailable(self) -> str | None:
-        """The last refusal, once the server has accepted no request for `server.patience_s`; else None."""
-        return self._retrying.unavailable
-
-    @property
-    def refused(self) -> int:
-        """How many requests the server refused for being too many (429, 503)."""
-        return self._retrying.refused
-
-    @property
-    def document_names(self) -> Mapping[str, str]:
-        """How documents are called whose ids the server gives; empty if not stated."""
-        return self._reader.document_names
-
-    def know_documents(self, names: Mapping[str, str]) -> None:
-        """Set the names of documents by the server's ids; chunks without a name get theirs."""
-        self._reader.document_names = names
-
-    def restart_pace(self) -> None:
-        """Begin a sequence of questions after a pause: waiting counts from the intended start of each."""
-        if self._pacer is not None:
-            self._pacer.restart()
-
     # Before the first question.
 
     async def health(self) -> None:
@@ -225,21 +215,14 @@ class RAGClient:
         try:
             await self.http.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
         except ExchangeError as failure:
-            message = failure.message
             if failure.kind in {"connect", "timeout"}:
-                raise ServerUnreachableError(
-                    f"no RAG server answers at {self.url} ({message})",
-                    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
-                    "built-in one with --embedded",
-                ) from failure
-            refused = self.login_hint if failure.status in REFUSED else None
+                message = f"no RAG server answers at {self.url} ({failure})"
+                raise ServerUnreachableError(message, _NO_SERVER) from failure
+            hint = self.login_hint if failure.status in REFUSED else None
             starting = "wait until it has started; if it has, " if failure.status in BUSY else ""
             raise ServerRefusedError(
-                f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
-                refused
-                or f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, or "
-                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
-                "health check server.health.path (null for none)",
+                f"the server at {self.url} is not healthy: {self.spec.health.path} answers {failure}",
+                hint or f"{starting}{_UNHEALTHY.format(url=self.url)}",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -269,7 +252,7 @@ class RAGClient:
             ExchangeError: There is none to be had; its `error` says why (`malformed` where it is not JSON).
         """
         send = partial(self.http.send, "GET", path, timeout_s=START_TIMEOUT_S)
-        retrying = Retrying(AdaptiveLimit(1), 0.0, self._reach, self._sleep, self._clock)
+        retrying = Retrying(AdaptiveLimit(1), 0.0, self._reach, self.sleep, self.clock)
         reply = await retrying.send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
@@ -282,7 +265,7 @@ class RAGClient:
         Raises:
             ExchangeError: It failed, or was refused for `server.patience_s`.
         """
-        return await self._retrying.send(partial(self.http.send, method, path, **request), Attempts(), 1)
+        return await self.retrying.send(partial(self.http.send, method, path, **request), Attempts(), 1)
 
     # Questions.
 
@@ -292,11 +275,11 @@ class RAGClient:
         Never raises for what the server does: a failure is in the response's `error`.
         """
         if isinstance(question, str):
-            return await self._ask(question, Conversation(self.spec), is_first=True)
+            return await self._ask(question, Conversation(self.spec))
         trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
         if question.turns:
             return await self.converse(question.turns, trace)
-        return await self._ask(question.question, Conversation(self.spec), is_first=True, trace=trace)
+        return await self._ask(question.question, Conversation(self.spec), trace)
 
     async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -310,7 +293,7 @@ class RAGClient:
         """
         conversation, before = Conversation(self.spec), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
-            response = await self._ask(message, conversation, is_first=number == 1, trace=trace)
+            response = await self._ask(message, conversation, trace)
             error = response.error or (conversation.problem() if number < len(turns) else None)
             if error is not None and len(turns) > 1:
                 error = error.model_copy(update={"message": f"turn {number} of {len(turns)}: {error.message}"})
@@ -323,16 +306,12 @@ class RAGClient:
             before.append(response)
         raise ValueError("a conversation has at least one turn")
 
-    async def _ask(
-        self, message: str, conversation: Conversation, *, is_first: bool, trace: str | None = None
-    ) -> EvalResponse:
+    async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
         asking = _Part("ask", self.spec.ask, self.http)
         parts = [asking]
         if self.spec.retrieve is not None:
             retrieving = _Part("retrieve", self.spec.retrieve, self._retrieving)
             parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
-        if is_first and self._pacer is not None:
-            parts[0].attempts.began = self._pacer.due()
         exchange, values = _Exchange(parts, asking, parts[0]), conversation.values(message)
         try:
             async with asyncio.timeout(self.spec.deadline_s):
@@ -342,7 +321,7 @@ class RAGClient:
                     if trace is not None:
                         request["headers"] = {TRACEPARENT: trace, **request.get("headers", {})}
                     send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
-                    part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
+                    part.reply = await self.retrying.send(send, part.attempts, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:
                         values |= await asyncio.to_thread(self._given, part, part.reply)
         except UnusableError as error:
@@ -375,14 +354,14 @@ class RAGClient:
             message = f"the body has no id of a job at `{then.id}` (ask.then.id)"
             raise ExchangeError(f"{message}: {self.redact.body(started.body)[:_SHOWN]}", status=started.status)
         look = partial(self.http.send, "GET", render_path(then.path, {"id": job}), cookies=cookies)
-        looking = Retrying(AdaptiveLimit(1), self.spec.patience_s, self._reach, self._sleep, self._clock, is_known=True)
+        looking = Retrying(AdaptiveLimit(1), self.spec.patience_s, self._reach, self.sleep, self.clock, is_known=True)
         pause_s = min(_FIRST_LOOK_S, then.every_s)
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
                 while not is_done:
                     if failed := find_or_none(then.failed, status):
                         raise ExchangeError(f"the job failed: {str(failed)[:200]}", "not_ok", reply.status)
-                    await self._sleep(pause_s)
+                    await self.sleep(pause_s)
                     pause_s = min(1.5 * pause_s, then.every_s)
                     reply = await looking.send(look, Attempts(), sys.maxsize)  # the job is not started again
                     status = self._body_of(part, reply, is_checked=False)
@@ -422,7 +401,7 @@ class RAGClient:
             if streamed is not None and streamed.text is not None:
                 streamed = streamed._replace(text=self.redact.text(streamed.text))
             raw = asking.reply.body if asking.reply is not None else b""
-            fields = self._reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
+            fields = self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
         except UnusableError as error:
             return self._failed(exchange, error)
         return EvalResponse(**self._recorded(exchange, None), **fields)
@@ -514,7 +493,7 @@ class RAGClient:
             stream.take(raw.encode(), 0.0)
             stream.finish(0.0)
         body = _parsed(self.spec.ask, raw.encode(), stream)
-        return self._reader.read(body, retrieved, stream.streamed() if stream is not None else None, raw.encode())
+        return self.reader.read(body, retrieved, stream.streamed() if stream is not None else None, raw.encode())
 
 
 def _parsed(spec: RequestSpec, body: bytes, stream: Collector | None = None) -> Any:

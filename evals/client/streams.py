@@ -7,7 +7,7 @@ from io import IncrementalNewlineDecoder
 from itertools import pairwise
 from typing import Any
 
-from evals.client.mapping import MappingError, Streamed, UnusableError, error_in, find, find_or_none, kind_of, shape_of
+from evals.client.mapping import MappingError, Streamed, UnusableError, error_in, find, kind_of, shape_of
 from evals.client.spec import StreamFormat, StreamSpec
 from evals.text.decoding import MAX_VALUES, parse_json
 
@@ -232,12 +232,8 @@ class Collector:
         """What the events look like, for somebody who writes the expression of their text."""
         if not self._events:
             return f"it holds no piece of the format {self._spec.format}"
-        first, at = self._events[:1000], self._spec.text_at
-        shapes = dict.fromkeys(f"{event['event']}: {shape_of(event['data'])}" for event in first)
-        # An expression may forget that an event holds `event` and `data`.
-        forgets = any(isinstance(find_or_none(at, event["data"]), str) for event in first)
-        hint = f"write `data.{at}`; " if forgets else ""
-        return f"{hint}its pieces are {'; '.join(list(shapes)[:3])}"[:300]
+        shapes = dict.fromkeys(f"{event['event']}: {shape_of(event)}" for event in self._events[:1000])
+        return f"its pieces are {'; '.join(list(shapes)[:3])}"[:300]
 
 
 def _selected(expression: str | None, event: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from evals.client.http import ExchangeError
 from evals.client.ingest import IngestReport, Listing, Upload, ingest, listed_documents, upload_key
@@ -13,7 +14,6 @@ from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, IngestError, ServerRefusedError
-from evals.metrics.sample import Sample
 from evals.run.observer import Observer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -29,8 +29,8 @@ UNFOUND = "server.map.chunks found nothing in "
 """How the note begins that no answer had chunks; a resumed run makes it anew."""
 _HINT = "upload the datasets' documents with --ingest, or continue all the same with --no-preflight"
 _TEXT_HINT = "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
-_WRONG_KEYS = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
-"""Statuses that stay the same when asked again, and the keys of the request that may be wrong."""
+_LASTING = frozenset({404, 405, 422})
+"""Statuses that stay the same when asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,24 +104,13 @@ def check_probes(
     samples = [settings.sample(question, response) for question, response in probes if response.chunks is not None]
     if not samples or any(sample.matches.found for sample in samples):
         return
-    if own_file and len(samples) < PROBES and any(map(_comparable, samples)):
-        return
     texts = [chunk.text for sample in samples for chunk in sample.response.chunks or ()]
     if texts and not any(texts):
         chunks = f"the chunks of the server at {client.url} carry no text"
         raise CorpusMissingError(f"{chunks}, and no gold is known by their ids or documents", _TEXT_HINT)
-    questions = f"{counted(len(samples), 'question')} retrieved no gold passage"
-    raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
-
-
-def _comparable(sample: Sample) -> bool:
-    """Whether gold could be recognised: no chunks, or chunks with texts, or with ids or documents as the golds have."""
-    chunks, golds = sample.response.chunks or [], sample.question.gold_passages
-    by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
-    by_document = any(gold.document_id for gold in golds) and any(
-        chunk.document_id or chunk.document_name for chunk in chunks
-    )
-    return not chunks or any(chunk.text for chunk in chunks) or by_id or by_document
+    if not own_file or len(samples) >= PROBES:
+        questions = f"{counted(len(samples), 'question')} retrieved no gold passage"
+        raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
 
 
 async def check_kind(
@@ -138,29 +127,26 @@ async def check_kind(
     Raises:
         ServerRefusedError: They do: the server is not of the profile's kind.
     """
-    wrong = _wrong_keys(response)
+    wrong = _lasting_failure(response)
     other = next((asked for asked in questions if asked.question != question.question), None) if wrong else None
-    if response.error is None or other is None or _wrong_keys(await client.ask(other.question)) != wrong:
+    if response.error is None or other is None or _lasting_failure(await client.ask(other.question)) != wrong:
         return
-    made = (client.spec.retrieve if response.error.request == "retrieve" else None) or client.spec.ask
+    request = response.error.request
+    made = (client.spec.retrieve if request == "retrieve" else None) or client.spec.ask
     described = "the configuration" if client.spec.profile == "none" else f"profile {client.spec.profile!r}"
     raise ServerRefusedError(
         f"the server at {client.url} is not of the kind that {described} describes: "
         f"to {made.method} {client.redact.text(made.path)} it answers {response.error.message}",
-        f"correct {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
-        "(docs/profiles.md has examples) and name that with --profile FILE.yml",
+        f"correct server.{request} or server.map, name the right server with --rag-url, or describe this one in a "
+        "profile of its own (docs/profiles.md has examples) and name that with --profile FILE.yml",
     )
 
 
-def _wrong_keys(response: EvalResponse) -> str | None:
-    """The keys of the profile that a failed question points to; None: none."""
-    if response.error is None:
-        return None
-    request = f"server.{response.error.request}"
-    if response.error.kind == "malformed":
-        return f"{request} and {'server.map' if request == 'server.ask' else f'{request}.map'}"
-    keys = _WRONG_KEYS.get(response.error.status or 0, ())
-    return " and ".join(f"{request}.{key}" for key in keys) or None
+def _lasting_failure(response: EvalResponse) -> tuple[str, int | None] | None:
+    """The request that failed and its status, where asking again fails alike; None: it may not."""
+    error = response.error
+    is_lasting = error is not None and (error.kind == "malformed" or error.status in _LASTING)
+    return (error.request, error.status) if error is not None and is_lasting else None
 
 
 def chunks_path(spec: ServerSpec) -> str | None:
@@ -192,8 +178,7 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
 # `evals ingest`: documents uploaded to a server, and a question that shows whether they are found.
 
 
-@dataclass(frozen=True, slots=True)
-class UploadCheck:
+class UploadCheck(NamedTuple):
     """A question asked after an upload, its chunks (None: none are sent), and how many are of the documents."""
 
     question: str
@@ -201,8 +186,7 @@ class UploadCheck:
     of_these: int
 
 
-@dataclass(frozen=True, slots=True)
-class Uploaded:
+class Uploaded(NamedTuple):
     """What `evals ingest` did."""
 
     report: IngestReport
@@ -233,7 +217,7 @@ async def upload_documents(
         report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
             return Uploaded(report, None)
-        client.know_documents(dict((await _listing_and_ids(client, config.runs_dir))[1]))
+        client.reader.document_names = dict((await _listing_and_ids(client, config.runs_dir))[1])
         return Uploaded(report, _checked(question, await client.ask(question), documents))
 
 
@@ -249,12 +233,12 @@ def _checked(question: str, response: EvalResponse, documents: Sequence[Upload])
     if response.chunks is None:
         return UploadCheck(question, None, 0)
     keys = {document_key(document.name) for document in documents}
+    wholes = [" ".join(document.data().decode("utf-8", "ignore").split()) for document in documents]
     count = 0
     for chunk in response.chunks:
         names = {document_key(name) for name in (chunk.document_name, chunk.document_id) if name}
         text = " ".join((chunk.text or "").split())
-        held = (" ".join(document.data().decode("utf-8", "ignore").split()) for document in documents)
-        count += bool(keys & names) or (bool(text) and any(text in whole for whole in held))
+        count += bool(keys & names) or (bool(text) and any(text in whole for whole in wholes))
     if not count:
         retrieved = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
         problem = f"what was uploaded is not found: to {question!r} the server retrieves {retrieved} of these documents"
@@ -275,14 +259,13 @@ _UNCONFIRMED = (
 
 def remarks_on(report: IngestReport) -> list[str]:
     """What a reader must know of an upload."""
-    remarks = []
+    remarks, there = [], report.already_there
     if not report.listed:
-        before = "what was uploaded from here before is taken to be there"
-        instead = before if report.already_there else f"all {report.uploaded} were uploaded"
+        instead = "what was uploaded from here before is taken to be there" if there else "all were uploaded"
         remarks.append(f"the server does not list its documents: {instead}")
-    if report.already_there:
-        total = report.uploaded + report.already_there + len(report.unconfirmed)
-        remarks.append(f"{share(report.already_there, total, 'document', 'was')} on the server already")
+    if there:
+        total = report.uploaded + there + len(report.unconfirmed)
+        remarks.append(f"{share(there, total, 'document', 'was')} on the server already")
     for what, names, verb in ((_CHANGED, report.changed, "is"), (_UNCONFIRMED, report.unconfirmed, "was")):
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""

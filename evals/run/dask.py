@@ -134,7 +134,7 @@ class _AskingWorker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no ty
 
     def __init__(self, client: RAGClient, config: EvalConfig) -> None:
         self.name = f"evals-{token_hex(4)}"
-        self._spec, self._names = client.template, dict(client.document_names)
+        self._spec, self._names = client.template, dict(client.reader.document_names)
         self._concurrency, self._attempts = config.concurrency, config.max_attempts
         self._run_id = client.run_id
 
@@ -156,7 +156,7 @@ class _AskingWorker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no ty
         with self._opening:
             if self._client is None:
                 client = RAGClient(self._spec, concurrency=self._concurrency, max_attempts=self._attempts)
-                client.know_documents(self._names)
+                client.reader.document_names = self._names
                 client.run_id = self._run_id
                 self._client = self._run(client.__aenter__())
         response: EvalResponse = self._run(self._client.ask(EvalQuestion.model_validate_json(data)))

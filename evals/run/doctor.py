@@ -1,7 +1,6 @@
 """Checks of everything that a run needs, before it is paid for: one finding a part, with the way out."""
 
 import asyncio
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -25,9 +24,7 @@ from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share
 
-_PARTS = ("configuration", "disk", "datasets", "server", "answer", "mapping", "corpus", "judge")
-_BYTES_A_QUESTION = 40_000
-"""On the disk of the runs folder: record, journal and verdicts of an answer with long chunks."""
+_PARTS = ("configuration", "datasets", "server", "answer", "corpus", "judge")
 _LOOKED_AT = 1000
 """This many questions decide whether a metric applies to any."""
 _REASON_FOR_ALL = {"the question is answerable": "no question is marked unanswerable (is_unanswerable)"}
@@ -141,7 +138,8 @@ class _Checks:
     response: EvalResponse | None = None
 
     async def configuration(self) -> Finding:
-        """Keys, names and gates."""
+        """Keys, names and gates, and the folder of runs."""
+        RunStore(self.config.runs_dir).prepare()
         self.metrics = check_config(self.config, asking=False)
         check_calibrated(self.config, self.metrics)
         names = ", ".join(self.config.suite_names)
@@ -149,15 +147,6 @@ class _Checks:
         judged = sum(Need.JUDGE in metric.needs for metric in self.metrics)
         listed += f", {judged} of them by a judge" if judged else ""
         return "well", f"{self.origin}: {counted(len(self.metrics), 'metric')} {listed}"
-
-    async def disk(self) -> Finding:
-        """The folder of runs, and its room."""
-        folder = self.config.runs_dir
-        RunStore(folder).prepare()
-        free = shutil.disk_usage(folder).free
-        room, text = free // _BYTES_A_QUESTION, f"{free / 1e9:.1f} GB free for {folder}"
-        hint = f"room for some {counted(room, 'question')}: name another folder by runs_dir"
-        return ("well", text) if room >= 10_000 else ("doubtful", text, hint)
 
     async def datasets(self) -> Finding:
         """The questions, and metrics that apply to none of them."""
@@ -186,36 +175,27 @@ class _Checks:
         return "well", f"{client.url} is healthy{model}"
 
     async def answer(self) -> Finding:
-        """One question, the first with a gold passage."""
+        """One question, the first with a gold passage: what is read from its answer, and what cannot be computed."""
         self.observer.phase("asking one question")
         if self.client is None or not self.questions:
             return "unseen", "no server or no question to ask"
-        question = self.questions[0]
-        check_conversations(self.client.spec, [question])
-        response = await self.client.ask(question)
-        if (error := response.error) is None:
-            self.response = response
-            return "well", f"answered in {response.latency_ms or 0:.0f} ms: {_short(response.answer)}"
-        hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
-        if error.status in REFUSED:
-            hint = self.client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
-        elif error.kind in {"connect", "timeout"}:
-            hint = "start the server, or correct server.url"
-        raise ServerRefusedError(f"the question {_short(question.question)} fails: {error.message}", hint)
-
-    async def mapping(self) -> Finding:
-        """What was read from the answer, and metrics that cannot be computed of it."""
-        if self.client is None or self.response is None:
-            return "unseen", "nothing was answered"
-        judged, first = wants_judge(self.config, self.metrics), self.questions[0]
+        first = self.questions[0]
+        check_conversations(self.client.spec, [first])
+        response = await self.client.ask(first)
+        if (error := response.error) is not None:
+            hint = "look at server.url, server.ask and server.map; `evals profiles` lists kinds of servers"
+            if error.status in REFUSED:
+                hint = self.client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
+            raise ServerRefusedError(f"the question {_short(first.question)} fails: {error.message}", hint)
+        self.response, judged = response, wants_judge(self.config, self.metrics)
         settings = self.config.score_settings(judged=judged, citation_base=self.client.spec.citations.base)
         usable = [metric for metric in self.metrics if judged or Need.JUDGE not in metric.needs]
         fitting = [metric for metric in usable if not metric.not_applicable_to(first)]
-        values = computable(fitting, [first], self.response, settings)
-        counts = share(len(values.names), len(fitting), "metric")
-        text = f"{_contents(self.response)}; {counts} that apply to this question can be computed"
-        hint = "; ".join([*values.reasons, *self.response.notes]) if values.missing else None
-        return "doubtful" if hint else "well", text, hint
+        values = computable(fitting, [first], response, settings)
+        text = f"{_short(response.answer)} in {response.latency_ms or 0:.0f} ms, with {_contents(response)}"
+        counts = f"{share(len(values.names), len(fitting), 'metric')} that apply to this question can be computed"
+        hints = [*values.reasons, *response.notes] if values.missing else []
+        return "doubtful" if hints else "well", f"{text}; {counts}", "; ".join(hints) or None
 
     async def corpus(self) -> Finding:
         """Whether the server has the gold documents: by its list, else by the answer."""
@@ -226,16 +206,15 @@ class _Checks:
         missing = (await survey_corpus(self.client, self.questions, self.config.runs_dir)).missing
         if missing == []:
             return "well", "the server lists every gold document"
+        hint = "upload the documents with `evals ingest`; one question may miss its gold, if all do, it is not there"
         if missing:
-            lacking = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
-            return "doubtful", lacking, "upload them with `evals ingest`"
+            return "doubtful", f"the server's list lacks {len(missing)} gold documents, first: {missing[0]}", hint
         if self.response is None or self.response.chunks is None:
             return "unseen", "the server lists no documents as the questions name them, and sent no chunks"
-        settings = self.config.score_settings(judged=False, citation_base=1)
-        if settings.sample(self.questions[0], self.response).matches.found:
+        settings, first = self.config.score_settings(judged=False, citation_base=1), self.questions[0]
+        if settings.sample(first, self.response).matches.found:
             return "well", "the answer's chunks hold the gold passage"
-        lacking = f"no gold passage in what was retrieved for {_short(self.questions[0].question)}"
-        return "doubtful", lacking, "one question may miss it; if all do, upload the documents with `evals ingest`"
+        return "doubtful", f"no gold passage in what was retrieved for {_short(first.question)}", hint
 
     async def judge(self) -> Finding:
         """Whether the judge's API accepts the key and knows the model."""
@@ -248,12 +227,10 @@ class _Checks:
 
 def _contents(response: EvalResponse) -> str:
     """What was read from a response."""
-    chunks, citations = response.chunks, response.citations
-    parts = ["no chunks" if chunks is None else counted(len(chunks), "chunk")]
-    for name, keys in (("text", ["text"]), ("id", ["chunk_id"]), ("document", ["document_id", "document_name"])):
-        count = sum(any(getattr(chunk, key) for key in keys) for chunk in chunks or ())
-        parts += [f"{count} with {name}"] if chunks else []
-    parts.append("no citations" if citations is None else counted(len(citations), "citation"))
+    lists = {"chunk": response.chunks, "citation": response.citations}
+    parts = [f"no {name}s" if items is None else counted(len(items), name) for name, items in lists.items()]
+    with_text = sum(bool(chunk.text) for chunk in response.chunks or ())
+    parts[0] += f" ({with_text} with text)" if response.chunks else ""
     return ", ".join([*parts, "usage" if response.usage else "no usage"])
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from evals.client.mapping import find_or_none
-from evals.client.spec import CitationSpec, StreamFormat
+from evals.client.mapping import find_or_none, token_usage
+from evals.client.spec import StreamFormat
 from evals.client.streams import END, EventReader
 from evals.text.tokens import lists_of
 
@@ -20,7 +20,6 @@ NAMES, _CHUNK_NAMES = (
 
 _FILE = re.compile(r"\S[^\n]{0,200}\.[A-Za-z]{2,5}|https?://\S+")
 _CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support|pointer")
-_MARK = re.compile(r"[\[【]((?:[A-Za-z]{2,10}[:\s.#-]?)?\^?)(\d{1,3})[\]】]")
 _WORDS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zäöüß]+|\d+")
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -39,7 +38,6 @@ class Guess:
         stream: For `server.stream`; None: the body is no stream.
         answer: The answer that the mapping finds.
         rows: The chunks that it finds.
-        alternatives: By key of `map`, the expressions that may be meant instead.
     """
 
     map: dict[str, str] = field(default_factory=dict)
@@ -48,17 +46,15 @@ class Guess:
     stream: dict[str, str] | None = None
     answer: str | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
-    alternatives: dict[str, list[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
-    """A list that may be the chunks: its expression, what that finds, the paths that it reads, and its weight."""
+class Passages(NamedTuple):
+    """A list that may be the chunks: its weight, its expression, what that finds, and the paths that it reads."""
 
+    weight: float
     expression: str
     rows: list[dict[str, Any]]
     taken: tuple[str, ...]
-    weight: float
 
 
 def guess_body(body: Any, question: str, at: str = "", whole: Any = None) -> Guess:
@@ -72,32 +68,23 @@ def guess_body(body: Any, question: str, at: str = "", whole: Any = None) -> Gue
     """
     guess, taken = Guess(), tuple[str, ...]()
     nodes, fields = list(walk(body, at, partial(_main_items, question))), _fields(body, at)
-    if lists := list(_passages(nodes, question, body if whole is None else whole)):
-        best, *rivals = sorted(lists, key=lambda passages: -passages.weight)
+    lists = _passages(nodes, question, body if whole is None else whole)
+    if best := max(lists, key=lambda passages: passages.weight, default=None):
         guess.map["chunks"], guess.rows, taken = best.expression, best.rows, best.taken
-        rivals = [rival for rival in rivals if rival.weight > 0.3 * best.weight and rival.rows != best.rows]
-        guess.alternatives["chunks"] = [rival.expression for rival in rivals[:3]]
-    if texts := list(_answers(nodes, question, guess.rows, taken)):
-        (most, path, guess.answer), *weaker = sorted(texts, key=lambda text: -text[0])
+    texts = _answers(nodes, question, guess.rows, taken)
+    if text := max(texts, key=lambda text: text[0], default=None):
+        _, path, guess.answer = text
         guess.map = {"answer": path, **guess.map}
-        guess.alternatives["answer"] = [path for weight, path, _ in weaker[:3] if weight >= 0.4 * most]
-    _take_citations(
-        guess, [(path, items) for path, items in fields if not any(place.startswith(path) for place in taken)]
-    )
+    fields = [(path, value) for path, value in fields if not any(place.startswith(path) for place in taken)]
+    _take_citations(guess, fields)
     models = (path for path, value in fields if isinstance(value, str) and snake(path) in NAMES["models"])
-    usages = (_usage(*field) for field in fields)
-    for key, expression in (("model", next(models, None)), ("usage", next(filter(None, usages), None))):
+    usages = (path for path, value in fields if path and token_usage(value, []) is not None)
+    for key, expression in (("model", next(models, None)), ("usage", next(usages, None))):
         guess.map |= {key: expression} if expression else {}
     return guess
 
 
 # Names, paths, and the one walk over a body.
-
-
-def names_passages(path: str) -> bool:
-    """Whether a key names passages, such as `passages` or `retrieved_chunks`; their ids are none."""
-    words = snake(path).split("_")
-    return bool({snake(path), *words} & {*NAMES["passages"], *NAMES["passage_words"]}) and not {"id", "ids"} & {*words}
 
 
 def snake(path: str) -> str:
@@ -244,7 +231,7 @@ def _passages(nodes: Iterable[Node], question: str, whole: Any) -> Iterator[Pass
             chunks = find_or_none(expression, whole)
             rows = [dict(row) if isinstance(row, Mapping) else {"text": row} for row in chunks or () if row is not None]
             if weight := _weight(rows, taken[0], question):
-                yield Passages(expression, rows, taken, weight)
+                yield Passages(weight, expression, rows, taken)
 
 
 def _weight(rows: Sequence[Mapping[str, Any]], path: str, question: str) -> float:
@@ -370,26 +357,22 @@ def _words_of_column(path: str, values: Sequence[Any]) -> float:
     return words / max(1, len(values)) * (2 if is_usual else 0.4 if name in NAMES["no_passage_texts"] else 1)
 
 
-# What is cited, what it cost, and whether all is well.
+# What is cited, and whether all is well.
 
 
 def _take_citations(guess: Guess, fields: Iterable[Node]) -> None:
-    """Take a list of citations, and from which number chunks are counted; marks in the text need no keys."""
+    """Take a list of citations, and that chunks are counted from 0 where 0 is cited; marks in the text need no keys."""
     if not guess.rows or guess.answer is None:
         return
-    marks = list(_MARK.finditer(guess.answer))
-    numbers = [int(mark[2]) for mark in marks]
-    if marks and not re.fullmatch(CitationSpec().markers, marks[0][0]):
-        guess.citations = {"given_as": "markers", "markers": rf"\[{marks[0][1]}\s*(\d+)\]"}
     lists = ((path, items) for path, items in fields if isinstance(items, list) and items)
     cited = (
         _cited(path, _columns(items) if _are(Mapping, items) else {"@": items}, guess.rows) for path, items in lists
     )
     if (citations := next(filter(None, cited), None)) is not None:
         guess.map["citations"], numbers = citations
-        guess.citations["given_as"] = "list"
-    if numbers and _starts_at_0(numbers, guess):
-        guess.citations["base"] = 0
+        guess.citations = {"given_as": "list"} | ({"base": 0} if 0 in numbers else {})
+    elif "[0]" in guess.answer:
+        guess.citations = {"base": 0}
 
 
 def _cited(
@@ -409,27 +392,6 @@ def _cited(
         if is_named and is_place and len(numbers) == len(values):
             return path if name == "@" else f"{path}[].{_selected({'index': name})}", numbers
     return None
-
-
-def _starts_at_0(numbers: Sequence[int], guess: Guess) -> bool:
-    """Whether chunks are counted from 0: 0 is cited, or these chunks share clearly more words with the answer."""
-    if 0 in numbers or max(numbers) >= len(guess.rows):
-        return 0 in numbers
-    words = set(re.findall(r"\w{4,}", (guess.answer or "").lower()))
-    shared = [len(words & set(re.findall(r"\w{4,}", str(row.get("text")).lower()))) for row in guess.rows]
-    return sum(shared[number] for number in numbers) >= 2 + sum(shared[number - 1] for number in numbers)
-
-
-def _usage(at: str, value: Any) -> str | None:
-    """The expression of token counts, where a value is an object with what was sent and what was made."""
-    items = value.items() if isinstance(value, Mapping) else ()
-    counts = {key: {*snake(key).split("_")} for key, count in items if type(count) is int}
-    sent = next((key for key, words in counts.items() if words & {*NAMES["sent"]}), None)
-    made = next((key for key, words in counts.items() if words & {*NAMES["made"]} and key != sent), None)
-    is_of_tokens = "token" in "".join([at, *counts]).lower() or any(word in at for word in NAMES["usage"])
-    if not (sent and made and is_of_tokens):
-        return None
-    return f"{at}.{_selected({'prompt_tokens': child('', sent), 'completion_tokens': child('', made)})}".lstrip(".")
 
 
 def failure_in(body: Any) -> str | None:

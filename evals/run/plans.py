@@ -6,41 +6,24 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
-from evals.client.mapping import find_or_none
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile
 from evals.errors import ConfigError
-from evals.run.guess import NAMES, json_or, names_passages, snake, walk
+from evals.run.guess import NAMES, json_or, snake, walk
 from evals.text.yaml_files import VARIABLE, expand_env
 
 QUESTION = "{{question}}"
-USUAL_BODY = "a usual body"
+_USUAL_BODY = "a usual body"
 _TURN = [{"role": "user", "content": QUESTION}]
 _MADE_UP = "probe"
-_ASKED_FIELDS = {*NAMES["question_fields"], *NAMES["message_lists"]}
 _NO_QUESTIONS = re.compile(
     r"(^|_)(id|ids|model|session|user|lang|language|locale|name|mode|type|format|role|token|key)$"
 )
 _QUOTED_NAME = re.compile(r"[\"'`„“‚‘«»]([^\W\d][\w.-]{0,40})[\"'`“”‘’«»]")
-_NAME_LACKING = re.compile(
-    r"([^\W\d][\w.]*)\s+(?:(?:is|was|ist|war|wird)\s+(?:missing|required|absent|erforderlich|notwendig|benötigt)|fehlt)"
-    r"\b(?!\s+(?:an?|the|its|any|some|one)\b)",
-    re.IGNORECASE,
-)
+_JSON_SCHEMA = ("requestBody", "content", "application/json", "schema")
 
 Schema = Mapping[str, Any]
-
-
-class Retrieved(NamedTuple):
-    """A request that brings passages, as keys of `retrieve`, and the body that it brought."""
-
-    keys: Mapping[str, Any]
-    raw: str
-
-    def select(self, expression: str) -> Any:
-        """What an expression finds in the body."""
-        return find_or_none(expression, json_or(None, self.raw))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +39,6 @@ class Plan:
         made_up: The values that it invents, by path in the body.
         profile: The built-in profile that it is of.
         prefix: What stands in the URL before the path.
-        passages: The required fields for what a search brings, of which nothing real is sent: schemas by path.
-        search: What fills them.
     """
 
     method: str
@@ -68,8 +49,6 @@ class Plan:
     made_up: Mapping[str, Any] = field(default_factory=dict)
     profile: str | None = None
     prefix: str = ""
-    passages: Mapping[str, Schema] = field(default_factory=dict)
-    search: Retrieved | None = None
 
     @property
     def ask(self) -> dict[str, Any]:
@@ -129,7 +108,7 @@ def usual_plans(path: str) -> list[Plan]:
         return [Plan("POST", path, body, source="GraphQL", made_up={"query": "ask(question)"})]
     bodies: list[Any] = [{name: QUESTION} for name in ("question", "query", "message", "input", "prompt")]
     bodies.insert(0 if re.search(r"completions|messages|converse", path) else 2, {"messages": _TURN})
-    return [Plan("POST", path, body, source=USUAL_BODY) for body in bodies]
+    return [Plan("POST", path, body, source=_USUAL_BODY) for body in bodies]
 
 
 # With the fields that a refusal misses.
@@ -137,55 +116,45 @@ def usual_plans(path: str) -> list[Plan]:
 
 def amended(plan: Plan, refusal: str) -> list[Plan]:
     """The request again, with the fields that a refusal misses; none: it misses none, or nothing would be changed."""
-    missing = list(filter(None, missing_fields(refusal)))
-    if not missing or (plan.profile is not None and plan.body is None):
+    missing = missing_fields(refusal)
+    if not missing or plan.method == "GET":
         return []
-    named = [path for path in missing if snake(str(path[-1])) in _ASKED_FIELDS]
-    asks = (named or [path for path in missing if not _NO_QUESTIONS.search(snake(str(path[-1])))])[:1]
-    is_replaced = named or not isinstance(plan.body, Mapping) or (asks and plan.source == USUAL_BODY)
+    asked_fields = {*NAMES["question_fields"], *NAMES["message_lists"]}
+    named = [path for path in missing if snake(path[-1]) in asked_fields]
+    asking = next(iter(named or [path for path in missing if not _NO_QUESTIONS.search(snake(path[-1]))]), None)
+    is_replaced = named or not isinstance(plan.body, Mapping) or (asking and plan.source == _USUAL_BODY)
     body, made_up = {} if is_replaced else plan.body, dict[str, Any]()
     for path in missing:
-        value: Any = QUESTION if path in asks else _MADE_UP
-        if snake(str(path[-1])) in NAMES["message_lists"]:
+        value: Any = QUESTION if path == asking else _MADE_UP
+        if snake(path[-1]) in NAMES["message_lists"]:
             value = _TURN
         elif value == _MADE_UP:
-            made_up[".".join(map(str, path))] = value
-        body = placed(body, path, value)
-    source = f"the server named {', '.join('.'.join(map(str, path)) for path in missing)}"
+            made_up[".".join(path)] = value
+        body = _placed(body, path, value)
+    source = f"the server named {', '.join(map('.'.join, missing))}"
     changed = replace(plan, body=body, source=source, made_up=made_up, profile=None)
-    if plan.method == "GET":
-        changed = replace(changed, body=None, query={**plan.query, str(asks[0][-1] if asks else "q"): QUESTION})
     return [] if changed.ask == plan.ask else [changed]
 
 
-def placed(body: Any, path: Sequence[str | int], value: Any) -> Any:
-    """The body with a value at a path of keys and positions."""
+def _placed(body: Any, path: Sequence[str], value: Any) -> Any:
+    """The body with a value at a path of keys."""
     if not path:
         return value
-    step, *rest = path
-    if isinstance(step, int):
-        items = list(body) if isinstance(body, list) else []
-        items += [{}] * (step + 1 - len(items))
-        items[step] = placed(items[step], rest, value)
-        return items
     held = body if isinstance(body, Mapping) else {}
-    return {**held, step: placed(held.get(step), rest, value)}
+    return {**held, path[0]: _placed(held.get(path[0]), path[1:], value)}
 
 
-def missing_fields(refusal: str) -> list[tuple[str | int, ...]]:
-    """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else names in its texts."""
+def missing_fields(refusal: str) -> list[tuple[str, ...]]:
+    """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else the names quoted in its texts."""
     body = json_or(refusal, refusal)
-    details: Any = body.get("detail") if isinstance(body, Mapping) else None
-    if located := [detail["loc"] for detail in details or () if isinstance(detail, Mapping) and detail.get("loc")]:
-        return list(dict.fromkeys(tuple(place[1:]) for place in located))
-    named: list[str] = []
-    for text in (value for _, value in walk(body) if isinstance(value, str) and says_lacking(value)):
-        # A sentence begins with a capital, as a German noun does, where the name of a field does not.
-        words = [
-            name.lower() if name.lower() in NAMES["question_fields"] else name for name in _NAME_LACKING.findall(text)
-        ]
-        named += _QUOTED_NAME.findall(text) or words
-    return [tuple(name.split(".")) for name in dict.fromkeys(named) if name.lower() not in NAMES["no_fields"]]
+    details = body.get("detail") if isinstance(body, Mapping) else None
+    places = [detail.get("loc") or () for detail in details or () if isinstance(detail, Mapping)]
+    named = [tuple(map(str, place[1:])) for place in places]
+    if not any(named):
+        texts = (value for _, value in walk(body) if isinstance(value, str) and says_lacking(value))
+        names = (name for text in texts for name in _QUOTED_NAME.findall(text))
+        named = [tuple(name.split(".")) for name in names if name.lower() not in NAMES["no_fields"]]
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def says_lacking(text: str) -> bool:
@@ -259,14 +228,11 @@ class OpenApi:
         if method == "POST":
             filler = _BodyFiller(self)
             schema = reduce(lambda held, key: self.resolved(held.get(key)), _JSON_SCHEMA, operation)
-            plan = Plan("POST", path, filler.body(schema), {}, "OpenAPI", filler.made_up, passages=filler.passages)
+            plan = Plan("POST", path, filler.body(schema), {}, "OpenAPI", filler.made_up)
             return plan if filler.has_question else None
         given = {part.get("name") for part in operation.get("parameters", ()) if isinstance(part, Mapping)}
         name = next((name for name in NAMES["question_fields"] if name in given), None)
         return Plan("GET", path, query={name: QUESTION}, source="OpenAPI") if name and method == "GET" else None
-
-
-_JSON_SCHEMA = ("requestBody", "content", "application/json", "schema")
 
 
 class _BodyFiller:
@@ -278,13 +244,11 @@ class _BodyFiller:
     Attributes:
         has_question: Whether the question has got a place.
         made_up: The values that it invents, by path.
-        passages: Of these the fields for passages: schemas by path.
     """
 
     def __init__(self, api: OpenApi) -> None:
         self._api, self.has_question = api, False
         self.made_up: dict[str, Any] = {}
-        self.passages: dict[str, Schema] = {}
 
     def body(self, schema: Schema, at: str = "", depth: int = 5) -> dict[str, Any]:
         """The object of a schema.
@@ -300,35 +264,23 @@ class _BodyFiller:
         self.has_question = self.has_question or asking is not None
         body: dict[str, Any] = {}
         for key, part in sorted(fields.items(), key=lambda item: item[0] not in required):
-            takes_turns = snake(key) in NAMES["message_lists"] and not self.has_question
+            items = self._api.resolved(part.get("items")).get("properties") or {}
+            may_talk = snake(key) in NAMES["message_lists"] and not self.has_question
+            enters = depth > 0 and (key in required or may_talk)
             if key == asking:
                 body[key] = QUESTION
             elif part.get("type") == "boolean" and re.match(r"(include|return|with|stream$)", snake(key)):
                 body[key] = snake(key) != "stream"
-            elif key in required or takes_turns:
-                value = self._value(part, f"{at}{key}", depth, takes_turns=takes_turns, is_required=key in required)
-                body |= {key: value} if value is not None or key in required else {}
+            elif may_talk and part.get("type") == "array" and (not items or {"role", "content"} <= items.keys()):
+                body[key], self.has_question = _TURN, True
+            elif enters and part.get("properties"):
+                body[key] = self.body(part, f"{at}{key}.", depth - 1)
+            elif enters and items and not self.has_question:
+                body[key] = [self.body(self._api.resolved(part["items"]), f"{at}{key}[].", depth - 1)]
+            elif key in required:
+                body[key] = _default(part)
+                self.made_up |= {} if {"default", "const", "enum"} & {*part} else {f"{at}{key}": body[key]}
         return {key: body[key] for key in fields if key in body}
-
-    def _value(self, part: Schema, at: str, depth: int, *, takes_turns: bool, is_required: bool) -> Any:
-        """The value of a field; None: it is left out."""
-        items = self._api.resolved(part.get("items"))
-        is_list = part.get("type") == "array"
-        if takes_turns and is_list and {*(items.get("properties") or ("role", "content"))} >= {"role", "content"}:
-            self.has_question = True
-            return _TURN
-        if depth and part.get("properties"):
-            return self.body(part, f"{at}.", depth - 1)
-        if depth and is_list and items.get("properties") and not self.has_question:
-            return [self.body(items, f"{at}[].", depth - 1)]
-        if not is_required:
-            return None
-        value = _default(part)
-        if not {"default", "const", "enum"} & {*part}:
-            self.made_up[at] = value
-            if names_passages(at) and value in ([], _MADE_UP) and items.get("type") in {None, "string", "object"}:
-                self.passages[at] = {**part, "items": items}
-        return value
 
 
 def _question_field(fields: Mapping[str, Schema], required: Collection[str]) -> str | None:

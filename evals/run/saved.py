@@ -190,7 +190,7 @@ def answers_of_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) 
     if not remap:
         return SavedAnswers(run, _Records(partial(_without_results, saved)), notes, damage, free)
     client = RAGClient(config.server_spec())
-    client.know_documents(source.server.document_ids)
+    client.reader.document_names = source.server.document_ids
     read: Counter[str] = Counter()
     records = list(_remapped(saved.records(), client, read))
     if not read["read"]:

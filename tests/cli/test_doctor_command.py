@@ -33,7 +33,7 @@ def test_all_is_well(examined: Doctor, golden_server: str) -> None:
     code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge")
     assert code == 0
     assert {*healths(found).values()} == {"well", "unseen"}
-    assert "can be computed" in found["mapping"]["said"]
+    assert "can be computed" in found["answer"]["said"]
     assert found["corpus"]["said"] == "the server lists every gold document"
 
 
@@ -52,18 +52,18 @@ def test_a_dead_server_has_its_exit_code_and_what_hangs_on_it_is_not_looked_at(e
     """The other parts are looked at all the same."""
     code, found = examined("--datasets", "golden", "--rag-url", "http://127.0.0.1:9", "--no-judge")
     assert (code, found["server"]["health"], found["datasets"]["health"]) == (3, "broken", "well")
-    assert [found[part]["health"] for part in ("answer", "mapping", "corpus")] == ["unseen"] * 3
+    assert [found[part]["health"] for part in ("answer", "corpus")] == ["unseen"] * 2
 
 
 def test_a_server_without_a_health_check_is_not_said_to_be_well(examined: Doctor, tmp_path: Path) -> None:
-    """The question shows that it is dead, and the way out is to start it."""
+    """The question shows that it is dead."""
     config = tmp_path / "config.yml"
     server = {"profile": "none", "url": "http://127.0.0.1:9", "map": {"answer": "a"}}
     asked = {"path": "/ask", "json": {"q": "{{question}}"}}
     config.write_text(json.dumps({"server": {**server, "ask": asked}}), encoding="utf-8")
     code, found = examined("--datasets", "golden", "--config", config, "--no-judge")
     assert (code, found["server"]["health"], found["answer"]["health"]) == (3, "unseen", "broken")
-    assert found["answer"]["hint"].startswith("start the server, or correct server.url")
+    assert found["answer"]["hint"].startswith("look at server.url, server.ask")
     assert found["configuration"]["said"].startswith(f"{config}: 21 metrics of core")
 
 
@@ -106,9 +106,9 @@ def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_s
     config = tmp_path / "config.yml"
     config.write_text("server: {map: {chunks: nowhere}}\n", encoding="utf-8")
     code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge", "--config", config)
-    assert (code, found["mapping"]["health"]) == (0, "doubtful")
-    assert ": the server sent no chunks" in found["mapping"]["hint"]
-    assert "recall_at_5" in found["mapping"]["hint"]
+    assert (code, found["answer"]["health"]) == (0, "doubtful")
+    assert ": the server sent no chunks" in found["answer"]["hint"]
+    assert "recall_at_5" in found["answer"]["hint"]
 
 
 def test_a_corpus_that_is_not_there_is_seen(examined: Doctor, golden_server: str, tmp_path: Path) -> None:

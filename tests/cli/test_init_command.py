@@ -202,29 +202,28 @@ def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: i
     assert os.listdir() == []
 
 
-def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
-    start: Start, evals_cli: Cli, type_lines: Callable[..., None], evaluated: Callable[[], dict[str, Any]]
+def test_somebody_at_a_terminal_is_asked(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None], own_questions: Path, evaluated: Callable[[], Any]
 ) -> None:
-    """URL, questions with answer and passage, whether to send one, the judge.
-
-    Nothing that was not typed is gold.
-    """
-    typed = (
-        "How long are daily snapshots kept?", "For thirty days.", "Daily snapshots are kept for thirty days.",
-        "Who painted the ceiling?", "-",
-        "What else is there?", "", "",
-    )  # fmt: skip
-    type_lines(f"{start(unknown.inquiry())}/knowledge/inquire", "", *typed, "", "maybe", "y", "")
+    """For the URL, the file of questions, whether to send one, and the judge."""
+    type_lines(f"{start(unknown.inquiry())}/knowledge/inquire", own_questions.name, "maybe", "y", "")
     made = evals_cli("init")
     assert made.code == 0, made.err
-    assert [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()] == [
-        {"question": typed[0], "expected_answer": typed[1], "gold_passages": typed[2], "is_unanswerable": False},
-        {"question": typed[3], "is_unanswerable": True},
-        {"question": typed[5]},
-    ]
-    assert load_yaml(Path("eval_config.yml").read_text())["judge"] is False
+    written = load_yaml(Path("eval_config.yml").read_text())
+    assert (written["dataset_file"], written["judge"]) == (own_questions.name, False)
     type_lines()
-    assert evaluated()["unanswerable_accuracy"] is not None
+    assert evaluated()["recall_at_1"] == corpus.RETRIEVAL["recall_at_1"]
+
+
+def test_without_a_file_of_questions_somebody_gets_a_template(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None]
+) -> None:
+    """Its rows are filled in with an editor."""
+    type_lines(f"{start(unknown.inquiry())}/knowledge/inquire", "", "y", "")
+    made = evals_cli("init")
+    assert made.code == 0, made.err
+    assert "or Enter for questions.jsonl" in made.err
+    assert "questions.jsonl: fill in its three rows first" in made.out
 
 
 def test_an_input_that_ends_writes_no_configuration(evals_cli: Cli, type_lines: Callable[..., None]) -> None:

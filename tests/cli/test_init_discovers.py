@@ -102,18 +102,18 @@ def test_positions_of_characters_are_no_numbers_of_chunks(start: Start, init: Ca
 
 @pytest.mark.parametrize(
     ("cited", "citations"),
-    [([1], {"given_as": "list", "base": 0}), ([1, 2], {"given_as": "list"}), ([0], {"given_as": "list", "base": 0})],
+    [([1], {"given_as": "list"}), ([1, 2], {"given_as": "list"}), ([0, 1], {"given_as": "list", "base": 0})],
 )
 def test_citations_are_counted_from_0_or_1(
     cited: list[int], citations: dict[str, Any], start: Start, init: Callable[..., Any]
 ) -> None:
-    """By the numbers, or by which passages share words with the answer."""
+    """From 0 where a 0 is cited."""
     body = {"answer": "The heated anemometer draws eighteen watts.", "contexts": ANSWER["contexts"], "cited": cited}
     made = init(f"{start({('POST', '/ask'): lambda _: body})}/ask")
     assert (made.server["map"]["citations"], made.server["citations"]) == ("cited", citations)
 
 
-@pytest.mark.parametrize("names", ["detail", "error", "sentence"])
+@pytest.mark.parametrize("names", ["detail", "error"])
 def test_a_refusal_that_names_the_missing_field_is_followed(names: str, start: Start, init: Callable[..., Any]) -> None:
     """As a framework writes it, and as people do."""
 
@@ -121,8 +121,7 @@ def test_a_refusal_that_names_the_missing_field_is_followed(names: str, start: S
         if "utterance" not in request.body:
             detail = [{"type": "missing", "loc": ["body", "utterance"], "msg": "Field required"}]
             said = {"detail": {"detail": detail}, "error": {"error": "missing field 'utterance'"}}
-            refusal = said.get(names, {"fault": "utterance is required"})
-            raise loopback.Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, refusal)
+            raise loopback.Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, said[names])
         return ANSWER
 
     made = init(f"{start({('POST', '/own'): ask})}/own")
@@ -293,161 +292,92 @@ def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init
         json.dumps({"question": QUESTION, "Solution": "Drei Meter.", "Beleg": "Es sind drei Meter."})
     )
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
-    assert "columns: {expected_answer: Solution, gold_passages: Beleg}" in " ".join(made.err.split())
+    told = " ".join(made.err.split())
+    assert "columns: {expected_answer: Solution}" in told
+    assert "columns: {gold_passages: Beleg}" in told
 
 
-def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str], Callable[[Any], Any]]:
-    """A server whose search and generator are two requests; the generator quotes its first passage.
-
-    Without items its passages are one text.
-    """
+def test_an_empty_list_that_was_sent_is_told_with_what_fills_it(
+    start: Start, init: Callable[..., Any], evals_cli: Cli
+) -> None:
+    """A generator quotes the first passage that it is given; the two keys of the note give it those of the search."""
 
     def generate(request: Any) -> Any:
-        given = request.body["passages"]
-        first = next(iter(given.splitlines() if isinstance(given, str) else given), "Nothing was given to me.")
-        return {"text": str(first.get("body") or first["content"]) if isinstance(first, dict) else first}
+        return {"text": next(iter(request.body["passages"]), "Nothing was given to me.")}
 
-    wanted = {"query": TEXT, "passages": {"type": "array", "items": items} if items else TEXT}
+    wanted = {"query": TEXT, "passages": {"type": "array", "items": TEXT}}
     schema = {"type": "object", "required": list(wanted), "properties": wanted}
     searched = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
-    document = described(("/generate", "post", "generate", schema), ("/search", "post", "search", searched))
-    routes = {("POST", "/generate"): generate, ("POST", "/search"): search}
-    return {("GET", "/openapi.json"): document, **routes}
-
-
-def _of_key(*keys: str) -> dict[str, Any]:
-    return {"type": "object", "required": list(keys), "properties": dict.fromkeys(keys, TEXT)}
-
-
-def _hits(_: Any) -> Any:
-    return {"hits": [{"body": each["text"], "file": each["file"], "rank": 1} for each in SOURCES]}
-
-
-@pytest.mark.parametrize("path", ["/generate", ""], ids=["path", "base"])
-@pytest.mark.parametrize(
-    ("items", "expression"),
-    [
-        (TEXT, "hits[].body"),
-        (_of_key("body"), "hits"),
-        (_of_key("content"), "hits[].{content: body}"),
-        (None, "join('\n\n', hits[].body)"),
-    ],
-    ids=["texts", "objects", "objects of another key", "one text"],
-)
-def test_a_generator_is_given_the_passages_of_a_search(
-    items: Any, expression: str, path: str, start: Start, init: Callable[..., Any], evals_cli: Cli
-) -> None:
-    """The search comes first, and its passages are those of the run; from the base URL it is not the answer."""
-    made = init(f"{start(_generator(items, _hits))}{path}")
-    assert made.code == 0, made.err
-    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": "{{passages}}"}
-    assert made.server["retrieve"]["give"] == {"passages": expression}
-    assert f"answer: '{SOURCES[0]['text']}'" in " ".join(made.err.split())
-    assert "made up" not in made.err
+    hits = {"hits": [{"body": each["text"], "file": each["file"], "rank": 1} for each in SOURCES]}
+    routes = {
+        ("GET", "/openapi.json"): described(
+            ("/generate", "post", "generate", schema), ("/search", "post", "search", searched)
+        ),
+        ("POST", "/generate"): generate,
+        ("POST", "/search"): lambda _: hits,
+    }
+    made = init(f"{start(routes)}/generate")
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
+    told = " ".join(made.err.split())
+    assert "made up for the request: passages: []" in told
+    give = "{passages: 'hits[].{text: body, document_name: file}[].text'}"
+    assert f"give: {give} to retrieve" in told
+    assert 'write "{{passages}}" in ask.json' in told
+    written = Path("eval_config.yml").read_text()
+    written = written.replace("passages: []", 'passages: "{{passages}}"')
+    Path("eval_config.yml").write_text(written.replace("retrieve: {", f"retrieve: {{give: {give}, "))
     done = evals_cli("eval", "--config", "eval_config.yml", "--json")
     assert {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}["recall_at_1"] == 1.0
 
 
-@pytest.mark.parametrize("items", [TEXT, _of_key("content", "uuid")])
-def test_an_empty_list_that_was_sent_is_told_with_what_fills_it(
-    items: Any, start: Start, init: Callable[..., Any]
-) -> None:
-    """A search that finds nothing, or objects without a key that is needed, cannot fill it."""
-    search = _hits if items is not TEXT else lambda _: {"hits": []}
-    made = init(f"{start(_generator(items, search))}/generate")
-    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
-    told = " ".join(made.err.split())
-    assert "made up for the request: passages: []" in told
-    assert "give: {passages: 'results[].text'}" in told
-    assert 'write "{{passages}}" in ask.json' in told
-
-
-OVERLOADED = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY)
-
-
-@pytest.mark.parametrize("status", [*OVERLOADED, HTTPStatus.INTERNAL_SERVER_ERROR])
-@pytest.mark.parametrize("busy", ["document", "first", "amended"])
-def test_a_request_that_finds_the_server_overloaded_is_sent_again(
-    status: HTTPStatus, busy: str, start: Start, init: Callable[..., Any]
-) -> None:
-    """Its body may be right; a server error without a word of the body is not the end of that body either."""
-    once = [busy]
-
-    def fail_once(stage: str) -> None:
-        if stage in once:
-            once.clear()
-            raise loopback.Refusal(status, {"detail": "warming up"}, **{"Retry-After": "0"})
-
-    def document(_: Any) -> Any:
-        fail_once("document")
-        raise loopback.Refusal(HTTPStatus.NOT_FOUND, {})
-
-    def ask(request: Any) -> Any:
-        fail_once("first")
-        if "utterance" not in request.body:
-            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'utterance'"})
-        fail_once("amended")
-        return ANSWER
-
-    made = init(f"{start({('GET', '/openapi.json'): document, ('POST', '/own'): ask})}/own")
-    assert made.code == 0, made.err
-    assert made.server["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
-
-
-def test_the_first_body_is_tried_again_after_a_server_error(start: Start, init: Callable[..., Any]) -> None:
-    """Once a refusal of another body names its field."""
-    asked: list[Any] = []
-
-    def ask(request: Any) -> Any:
-        asked.append(request.body)
-        if len(asked) == 1:
-            raise loopback.Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, {"detail": "hiccup"})
-        if "question" not in request.body:
-            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'question'"})
-        return ANSWER
-
-    made = init(f"{start({('POST', '/own'): ask})}/own")
-    assert made.server["ask"] == {"path": "/own", "json": {"question": "{{question}}"}}
-
-
-@pytest.mark.parametrize(("pause", "count", "reason"), [("0", 3, "again in 0 s"), ("60", 1, "asks to wait 60 s")])
-def test_a_server_that_stays_overloaded_is_to_be_asked_later(
-    pause: str, count: int, reason: str, start: Start, init: Callable[..., Any]
-) -> None:
+@pytest.mark.parametrize("status", [503, 429, 502, 504])
+def test_a_server_that_is_overloaded_is_to_be_asked_later(status: int, start: Start, init: Callable[..., Any]) -> None:
     """Its reply is shown, and no other body is tried."""
     asked: list[Any] = []
 
     def ask(request: Any) -> Any:
         asked.append(request.body)
-        raise loopback.Refusal(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": "warming up"}, **{"Retry-After": pause})
+        raise loopback.Refusal(HTTPStatus(status), {"detail": "warming up"})
 
     made = init(f"{start({('POST', '/own'): ask})}/own")
-    assert (made.code, made.server, len(asked)) == (3, None, count)
-    assert {json.dumps(body) for body in asked} == {json.dumps({"question": QUESTION})}
-    assert reason in " ".join(made.err.split())
+    assert (made.code, made.server, asked) == (3, None, [{"question": QUESTION}])
     told = " ".join(made.err.rpartition("error: ")[2].split())
-    assert "the server is overloaded or not ready; POST /own: HTTP 503" in told
+    assert f"the server is overloaded or not ready; POST /own: HTTP {status}" in told
     assert "warming up" in told
     assert "try again later" in told
     assert "correct the path" not in told
+
+
+def test_a_token_without_its_scheme_is_refused_with_the_whole_header(start: Start, init: Callable[..., Any]) -> None:
+    """It is sent as it was given."""
+
+    def ask(request: Any) -> Any:
+        if request.headers.get("Authorization") != "Bearer s3cret-Value-90210":
+            raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+        return ANSWER
+
+    url = f"{start({('POST', '/ask'): ask})}/ask"
+    refused = init(url, "--header", "Authorization: s3cret-Value-90210")
+    assert (refused.code, '--header "Authorization: Bearer …"' in refused.err) == (3, True)
+    made = init(url, "--header", "Authorization: Bearer s3cret-Value-90210")
+    assert made.code == 0, made.err
+    assert made.server["headers"] == {"Authorization": "Bearer ${RAG_TOKEN}"}
+    assert "s3cret" not in made.out + made.err
 
 
 @pytest.mark.parametrize(
     ("name", "refusal"),
     [
         ("message", "field 'message' is required"),
-        ("message", "Message is required."),
         ("input", "the property 'input' must be set"),
         ("anliegen", "Das Feld 'anliegen' fehlt."),
         ("anliegen", "Pflichtfeld „anliegen“ nicht gesetzt"),
-        ("anliegen", "Fehler: anliegen ist erforderlich"),
-        ("frage", "Frage fehlt"),
     ],
 )
 def test_a_field_is_followed_by_its_name_in_a_sentence(
     name: str, refusal: str, start: Start, init: Callable[..., Any]
 ) -> None:
-    """At once, in English and in German, also a name that sentences use of other things."""
+    """At once, where the sentence quotes it, in English and in German."""
     asked: list[Any] = []
 
     def ask(request: Any) -> Any:
@@ -461,7 +391,7 @@ def test_a_field_is_followed_by_its_name_in_a_sentence(
     assert len(asked) == 2
 
 
-@pytest.mark.parametrize("refusal", ["the message is missing a field", "Das Feld fehlt", "the field is required"])
+@pytest.mark.parametrize("refusal", ["the message is missing a field", "Frage fehlt", "the 'field' is required"])
 def test_a_sentence_that_names_no_field_is_not_followed(refusal: str, start: Start, init: Callable[..., Any]) -> None:
     """The next usual body is."""
     asked: list[Any] = []
@@ -477,14 +407,12 @@ def test_a_sentence_that_names_no_field_is_not_followed(refusal: str, start: Sta
 COLUMNS = [
     ({"Source document": "checkin.md"}, "columns: {gold_document_ids: Source document}"),
     ({"Supporting quote": "Early check-in costs 25 euros."}, "columns: {gold_passages: Supporting quote}"),
-    ({"Where": "Early check-in costs 25 euros per room."}, "expected_answer: Where or gold_passages: Where"),
-    ({"In handbook?": "yes"}, "is_answerable: In handbook? or is_unanswerable: In handbook?"),
-    ({"Im Handbuch": "nein"}, "is_answerable: Im Handbuch or is_unanswerable: Im Handbuch"),
-    ({"Fehlt": True}, "is_answerable: Fehlt or is_unanswerable: Fehlt"),
-    (
-        {"Reviewer": "Ada", "Ablage": "Gebühren.pdf", "Solution": "50 Cent", "Fundstelle": "Sie beträgt 50 Cent."},
-        "columns: {gold_document_ids: Ablage, expected_answer: Solution, gold_passages: Fundstelle}",
-    ),
+    ({"Where": "Early check-in costs 25 euros."}, "columns: {expected_answer: Where} or {gold_passages: Where}"),
+    ({"In book": "yes"}, "columns: {is_answerable: In book} or {is_unanswerable: In book}"),
+    ({"Im Handbuch": "nein"}, "columns: {is_answerable: Im Handbuch} or {is_unanswerable: Im Handbuch}"),
+    ({"Fehlt": True}, "columns: {is_answerable: Fehlt} or {is_unanswerable: Fehlt}"),
+    ({"Reviewer": "Ada", "Ablage": "Gebühren.pdf"}, "columns: {gold_document_ids: Ablage}"),
+    ({"Solution": "50 Cent"}, "columns: {expected_answer: Solution}"),
 ]
 
 
@@ -492,7 +420,7 @@ COLUMNS = [
 def test_a_hint_on_a_column_is_what_its_cells_hold(
     cells: dict[str, Any], hint: str, start: Start, init: Callable[..., Any]
 ) -> None:
-    """In any order of the columns; where they do not tell, both fields are named."""
+    """Where they do not tell, both fields are named."""
     Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
     assert hint in " ".join(made.err.split())
@@ -573,20 +501,16 @@ def test_an_accepted_job_without_a_state_is_read_by_that_of_the_next_look(
     assert made.server["ask"]["then"]["until"] == "state == 'finished'"
 
 
-@pytest.mark.parametrize(
-    ("path", "ends", "state", "known"),
-    [("/v2/jobs/j-1", "running", "running", True), ("/elsewhere/j-1", "finished", "queued", False)],
-)
+@pytest.mark.parametrize(("path", "ends"), [("/v2/jobs/j-1", "running"), ("/elsewhere/j-1", "finished")])
 def test_a_job_that_is_not_seen_to_end_is_to_be_written(
-    path: str, ends: str, state: str, known: bool, start: Start, init: Callable[..., Any]
+    path: str, ends: str, start: Start, init: Callable[..., Any]
 ) -> None:
-    """By its path, the key of its id, and the state that was seen."""
+    """By its path and the key of its id."""
     routes = _queue({"job": "j-1", "state": "queued"}, path, HTTPStatus.ACCEPTED, ends)
     made = init(f"{start(routes)}/v2/jobs")
     told = " ".join(made.err.rpartition("error: ")[2].split())
     assert (made.code, made.server) == (3, None)
-    assert f"its state was '{state}'" in told
-    assert ("a path that is not known" in told) is not known
+    assert "/v2/jobs starts a job that was not seen to end" in told
     assert 'ask.then: {path: "/v2/jobs/{{id}}", id: job, until: "state == \'done\'", every_s: 1}' in told
 
 
@@ -595,29 +519,6 @@ def test_a_job_that_failed_is_no_answer(start: Start, init: Callable[..., Any]) 
     routes = _queue({"job": "j-1", "state": "queued"}, "/v2/jobs/j-1", HTTPStatus.ACCEPTED, "failed")
     made = init(f"{start(routes)}/v2/jobs")
     assert (made.code, "the job of /v2/jobs failed: HTTP 200, but state is 'failed'" in made.err) == (3, True)
-
-
-@pytest.mark.parametrize("typed", ["s3cret-Value-90210", "Bearer s3cret-Value-90210"])
-@pytest.mark.parametrize("by_flag", [True, False], ids=["flag", "typed"])
-def test_a_token_without_its_scheme_is_sent_as_a_bearer(
-    typed: str, by_flag: bool, start: Start, init: Callable[..., Any], type_lines: Callable[..., None]
-) -> None:
-    """After a refusal; the prompt says that the whole value is meant."""
-
-    def ask(request: Any) -> Any:
-        if request.headers.get("Authorization") != "Bearer s3cret-Value-90210":
-            raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
-        return ANSWER
-
-    if by_flag:
-        made = init(f"{start({('POST', '/ask'): ask})}/ask", "--header", f"Authorization: {typed}")
-    else:
-        type_lines("y", typed)
-        made = init(f"{start({('POST', '/ask'): ask})}/ask", "--no-judge")
-        assert "the whole value of its header Authorization, such as Bearer …" in " ".join(made.err.split())
-    assert made.code == 0, made.err
-    assert made.server["headers"] == {"Authorization": "Bearer ${RAG_TOKEN}"}
-    assert "s3cret" not in made.out + made.err
 
 
 @pytest.mark.parametrize(("flag", "is_judged"), [("--judge", True), ("--no-judge", False), ("--yes", False)])
@@ -631,35 +532,3 @@ def test_judged_metrics_are_given_with_a_judge_alone(
     for name in ("faithfulness", "answer_correctness", "answer_relevancy"):
         assert (name in given, name in missing) == (is_judged, not is_judged)
     assert ("no judge was used" in missing) is not is_judged
-
-
-def test_a_generator_that_refuses_passages_is_asked_without(start: Start, init: Callable[..., Any]) -> None:
-    """What was not answered is not written."""
-
-    def generate(request: Any) -> Any:
-        if request.body["passages"]:
-            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "these are not of our index"})
-        return {"text": SAID}
-
-    made = init(f"{start({**_generator(TEXT, _hits), ('POST', '/generate'): generate})}/generate")
-    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
-    assert "give" not in made.server["retrieve"]
-    assert "made up for the request: passages: []" in made.err
-
-
-def test_a_search_that_is_overloaded_leaves_a_request_for_the_answer(start: Start, init: Callable[..., Any]) -> None:
-    """Of the six."""
-    sent: list[str] = []
-
-    def search(_: Any) -> Any:
-        sent.append("search")
-        raise loopback.Refusal(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": "warming up"}, **{"Retry-After": "0"})
-
-    routes = _generator(TEXT, search)
-    document = routes["GET", "/openapi.json"](None)
-    document["paths"]["/retrieve"] = document["paths"]["/search"]
-    routes |= {("GET", "/openapi.json"): lambda _: document, ("POST", "/retrieve"): search}
-    made = init(f"{start(routes)}/generate")
-    assert made.code == 0, made.err
-    assert len(sent) <= 4
-    assert "made up for the request: passages: []" in made.err

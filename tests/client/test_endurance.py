@@ -137,7 +137,7 @@ def ask_questions(
         todo = [EvalQuestion(question=str(number)) for number in range(questions)]
         async with RAGClient(spec, concurrency=concurrency) as client:
             asking = ask_all(
-                client.ask, todo, concurrency=concurrency, stop=stop, unavailable=lambda: client.unavailable
+                client.ask, todo, concurrency=concurrency, stop=stop, unavailable=lambda: client.retrying.unavailable
             )
             async for question, response in asking:
                 found[int(question.question)] = response

@@ -77,9 +77,9 @@ def test_a_malformed_body_is_not_asked_for_again(body: bytes, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("location", "said"),
     [
-        ("https://rag.test/query", "it redirects to https://rag.test/query: set server.url to https://rag.test, if"),
-        ("/v2/query", "it redirects to http://rag.test/v2/query: set server.url to http://rag.test/v2, if"),
-        ("https://me:secret@sso.test/login?token=s3cr3t", "it redirects to https://sso.test/login: set server.url to"),
+        ("https://rag.test/query", "it redirects to https://rag.test/query, and nothing is sent there: correct"),
+        ("/v2/query", "it redirects to /v2/query, and nothing is sent there: correct the URL, if that is right)"),
+        ("https://me:secret@sso.test/login?token=s3cr3t", "it redirects to https://sso.test/login, and nothing"),
     ],
 )
 def test_a_redirect_is_not_followed_and_named(location: str, said: str, ask: Ask) -> None:
@@ -94,8 +94,8 @@ def test_a_redirect_is_not_followed_and_named(location: str, said: str, ask: Ask
 @pytest.mark.parametrize(
     ("allow", "said"),
     [
-        ("GET, HEAD", 'HTTP 405 (POST was sent, and the server allows GET, HEAD): {"detail":"Method Not Allowed"}'),
-        (None, 'HTTP 405 (POST was sent): {"detail":"Method Not Allowed"}'),
+        ("GET, HEAD", 'HTTP 405 (POST was sent; the server allows GET, HEAD): {"detail":"Method Not Allowed"}'),
+        (None, 'HTTP 405 (POST was sent; the server allows another): {"detail":"Method Not Allowed"}'),
     ],
 )
 def test_a_method_that_is_not_allowed_is_named_with_those_that_are(allow: str | None, said: str, ask: Ask) -> None:
@@ -109,17 +109,17 @@ def test_a_method_that_is_not_allowed_is_named_with_those_that_are(allow: str | 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"result": "a", "usage": None}, "it has the keys result, usage"),
+        ({"result": "a", "usage": None}, "it is {result: a text, usage: null}"),
         (
             {"choices": [{"message": {"content": "a"}}], "usage": {"tokens": 3}, "ids": []},
-            "it has the keys choices[] (message), usage (tokens), ids[]",
+            "it is {choices: [{message: {content: a text}}], usage: {tokens: a number}, ids: a list, and empty}",
         ),
-        ({f"k{n}": n for n in range(20)}, "k11, …"),
-        ({"x" * 99: 1}, "it has the keys " + "x" * 40),
+        ({f"k{n}": n for n in range(20)}, "k11: a number, …"),
+        ({"x" * 99: 1}, "it is {" + "x" * 40),
         ({}, "it is an object, and empty"),
         ([], "it is a list, and empty"),
-        ([{"text": "t", "score": 1}], "it is a list whose first item has the keys text, score"),
-        (["t"], "it is a list whose first item is a text"),
+        ([{"text": "t", "score": 1}], "it is [{text: a text, score: a number}]"),
+        (["t"], "it is [a text]"),
         ("a", "it is a text"),
         (None, "it is null"),
         (0, "it is a number"),

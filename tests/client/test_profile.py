@@ -83,13 +83,13 @@ def test_a_wrong_expression_is_named_before_anything_is_sent(
         ("usage", "usage.{prompt: input, completion_tokens: output}", "prompt", "prompt_tokens"),
     ],
 )
-def test_a_key_that_no_item_has_is_refused_with_the_nearest(
+def test_a_key_that_no_item_has_is_refused_with_those_that_it_may_have(
     part: str, expression: str, key: str, nearest: str, spec: Callable[..., ServerSpec]
 ) -> None:
     """A mapping that finds nothing under a wrong key would find nothing in silence."""
     with pytest.raises(ConfigError, match=rf"unknown key 'server.map.{part}.{key}'") as raised:
         RAGClient(spec(map={part: expression}))
-    assert f"did you mean {nearest!r}? known: " in (raised.value.hint or "")
+    assert nearest in (raised.value.hint or "").removeprefix("known: ").split(", ")
     assert raised.value.exit_code == 2
 
 
@@ -235,19 +235,17 @@ def test_a_profile_that_cannot_be_extended_is_refused(files: dict[str, str], sai
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("ask:\n  pth: /x\nmap: {answer: a}\n", "server: ask.pth: unknown key (FILE)"),
+        ("ask:\n  pth: /x\nmap: {answer: a}\n", "server: ask.pth: unknown key"),
         ("ask: {path: /x}\nmap:\n  answer: a\n  chunks: 'b['\n", "server.map.chunks: not a valid"),
-        ("ask: {path: /x}\nmap:\n  answer: a\n  chunks: 'b['\n", "(FILE)"),
-        ("ask: {path: /x}\nmap: {answer: a}\nclean: [x, '(']\n", "(FILE)"),
-        ("ask: {path: /x}\nmap: {answer: a,\n  usage: '{tokens: b}'}", "(FILE)"),
-        ("ask: {query: {}}\nmap: {answer: a}\n", "server: ask.path: it is missing (FILE)"),
-        ("timeout_s: soon\nask: {path: /x}\nmap: {answer: a}\n", "(FILE)"),
+        ("ask: {path: /x}\nmap: {answer: a}\nclean: [x, '(']\n", "server.clean.1: not a valid pattern"),
+        ("ask: {path: /x}\nmap: {answer: a,\n  usage: '{tokens: b}'}", "unknown key 'server.map.usage.tokens'"),
+        ("ask: {query: {}}\nmap: {answer: a}\n", "server: ask.path: it is missing"),
+        ("timeout_s: soon\nask: {path: /x}\nmap: {answer: a}\n", "server: timeout_s"),
     ],
 )
-def test_what_is_wrong_in_a_profile_is_told_with_its_file(text: str, said: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_profile_is_told_by_its_key(text: str, said: str, tmp_path: Path) -> None:
     """Of a value that cannot be, of an expression and of a pattern."""
     _write(tmp_path, top=text)
-    file = str(tmp_path / "top.yml")
     with pytest.raises(ConfigError) as raised:
-        resolve_spec({"profile": file})
-    assert said.replace("FILE", file) in raised.value.message
+        resolve_spec({"profile": str(tmp_path / "top.yml")})
+    assert raised.value.message.startswith(said)

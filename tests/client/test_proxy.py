@@ -73,7 +73,7 @@ def test_a_connection_error_names_the_proxy_without_its_login(monkeypatch: pytes
     monkeypatch.setenv("http_proxy", "http://anna:secret@127.0.0.1:9")
     error = ask().error
     assert error is not None
-    assert "(through the proxy http://127.0.0.1:9 of HTTP_PROXY)" in error.message
+    assert "(through the proxy http://127.0.0.1:9)" in error.message
     assert "secret" not in error.message
 
 
@@ -89,7 +89,7 @@ def test_socks_that_is_not_installed_is_refused_by_name(variable: str, monkeypat
     """Before anything is asked, with the ways out, and without the login."""
     monkeypatch.setattr("evals.client.http.find_spec", lambda _name: None)
     monkeypatch.setenv(variable, "socks5://anna:secret@127.0.0.1:1080")
-    with pytest.raises(ConfigError, match=r"_PROXY names socks5://127\.0\.0\.1:1080, a proxy over SOCKS") as raised:
+    with pytest.raises(ConfigError, match="the proxy of HTTP_PROXY or ALL_PROXY cannot be used") as raised:
         proxy_for(FAR)
     assert "rag-evals[socks]" in (raised.value.hint or "")
     assert "NO_PROXY=rag.invalid" in (raised.value.hint or "")
@@ -99,7 +99,7 @@ def test_a_kind_of_proxy_that_nobody_speaks_is_refused_by_name(monkeypatch: pyte
     """SOCKS 4 and FTP."""
     for address in ("socks4://127.0.0.1:9", "ftp://127.0.0.1:9"):
         monkeypatch.setenv("ALL_PROXY", address)
-        with pytest.raises(ConfigError, match="a proxy of a kind that is not supported"):
+        with pytest.raises(ConfigError, match="the proxy of HTTP_PROXY or ALL_PROXY cannot be used"):
             proxy_for(FAR)
 
 

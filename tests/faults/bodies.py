@@ -57,7 +57,7 @@ _BOMBS = [
         "bombs",
         "100 MB in a hundred gzip members",
         _later(lambda: gzip.compress(b" " * MEGABYTE) * 100, "Content-Encoding: gzip"),
-        "too_large",
+        "malformed",
     ),
     Fault(
         "bombs",
@@ -70,9 +70,12 @@ _BOMBS = [
 _ENCODINGS = [
     Fault("encodings", "gzip", _encoded(_GZIP, "gzip")),
     Fault("encodings", "zlib", _encoded(zlib.compress(right()), "deflate")),
-    Fault("encodings", "deflate without a zlib header", _encoded(_raw_deflate(right()), "deflate")),
+    Fault("encodings", "deflate without a zlib header", _encoded(_raw_deflate(right()), "deflate"), "malformed"),
     Fault(
-        "encodings", "gzip in two members", _encoded(gzip.compress(right()[:9]) + gzip.compress(right()[9:]), "gzip")
+        "encodings",
+        "gzip in two members",
+        _encoded(gzip.compress(right()[:9]) + gzip.compress(right()[9:]), "gzip"),
+        "malformed",
     ),
     Fault("encodings", "truncated gzip", _encoded(_GZIP[:-9], "gzip"), "malformed", is_short=True),
     Fault("encodings", "gzip with a wrong checksum", _encoded(_GZIP[:-8] + b"wrong" + _GZIP[-3:], "gzip"), "malformed"),

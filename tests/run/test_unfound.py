@@ -17,7 +17,7 @@ def test_a_path_that_finds_nothing_is_told_with_what_the_body_has() -> None:
     """Of the answers that came; failures say nothing of the mapping."""
     assert chunks_unfound(PATH, [FAILED, BARE, BARE]) == (
         "server.map.chunks found nothing in 2 of 2 answers, so retrieval is not measured: nothing is at "
-        "`sourcs[].{text: text}`; the body: it has the keys answer, sources[] (text)"
+        "`sourcs[].{text: text}`; the body: it is {answer: a text, sources: [{text: a text}]}"
     )
 
 

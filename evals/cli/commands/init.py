@@ -1,9 +1,7 @@
 """`evals init`: from a URL and a file of questions to a configuration that `evals eval` takes."""
 
-import json
 import math
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +23,6 @@ from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
 from evals.errors import ConfigError, RunInterruptedError
-from evals.generate.documents import read_documents
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
 from evals.run.discover import Discovery, Headers, discover
@@ -44,35 +41,23 @@ _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.json
 _DEFAULT_QUESTION = "What is this about?"
 _ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
 _TRUTHS = ("is_answerable", "is_unanswerable")
-_MEANINGS = {
-    "is_answerable": "whether documents answer the question (is_answerable if yes means that they do)",
-    "expected_answer": "the answer, or what the documents say word for word",
-}
 
 
 @dataclass(frozen=True)
 class _Questions:
-    """The questions: their file (None: the golden set), whether it is to be filled in, and how its columns are read.
-
-    Documents are the folder that the questions will be generated from.
-    """
+    """The questions: their file (None: the golden set), whether it is to be filled in, and how its columns are read."""
 
     file: Path | None
     questions: Sequence[EvalQuestion] = ()
     to_fill: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
-    documents: Path | None = None
 
     @property
     def first(self) -> list[str]:
         """Those that the server is asked: the first with a gold passage, else the first."""
         with_gold = [asked.question for asked in self.questions if asked.gold_passages]
-        if with_gold or self.questions:
-            return with_gold[:_ASKED] or [self.questions[0].question]
-        documents, _ = read_documents(self.documents) if self.documents else ([], [])
-        headings = (re.search(r"^#{1,6}[ \t]+(\S[^\n]*)", document.text, re.MULTILINE) for document in documents)
-        first = next(filter(None, headings), None)
-        return [f"What do I need to know about {first[1].strip()}?" if first else _DEFAULT_QUESTION]
+        others = [asked.question for asked in self.questions[:1]] or [_DEFAULT_QUESTION]
+        return with_gold[:_ASKED] or others
 
 
 def init(flags: InitFlags) -> None:
@@ -123,7 +108,7 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
     return url
 
 
-# Questions: of a file that is named or exists, typed, or a template to fill in.
+# Questions: of a file that is named or exists, or a template to fill in.
 
 
 def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
@@ -136,29 +121,19 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
     file = flags.output.with_name("questions.jsonl")
     exists = file.exists() and file.read_bytes() != _TEMPLATE.read_bytes()
     named = flags.questions or ""
-    if flags.documents is not None and not (named or exists):
-        if not flags.documents.is_dir():
-            raise ConfigError(f"{flags.documents} is no folder", "name the folder of the documents with --documents")
-        return _Questions(file, documents=flags.documents)
     if asks and not named:
-        otherwise = f"for {file}" if exists else "to type some"
-        named = ask_line(f"file of your questions, golden (an example), or Enter {otherwise}")
+        named = ask_line(f"file of your questions, golden (an example), or Enter for {file}")
     if exists and not named:
         tell(f"using the questions in {file}")
         named = str(file)
     if flags.columns is not None and named in {"", GOLDEN}:
         raise ConfigError("--columns are those of a file of yours, and none is named", "name it with --questions")
+    if not named:
+        return _Questions(file, to_fill=True)
     if named == GOLDEN:
         return _Questions(None, _read(GOLDEN_QUESTIONS, {}))
-    if named:
-        columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
-        return _Questions(Path(named), _read(Path(named), columns), columns=columns)
-    rows = _typed_rows() if asks else []
-    if not rows:
-        return _Questions(file, to_fill=True)
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    write_output(file, lines.encode())  # at once: what was typed is not lost where the server fails
-    return _Questions(file, _read(file, {}))
+    columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
+    return _Questions(Path(named), _read(Path(named), columns), columns=columns)
 
 
 def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
@@ -182,34 +157,10 @@ def _column_hints(draft: Draft) -> Iterator[str]:
         for column, cell in question.metadata.items():
             cells.setdefault(column, []).append(cell)
     read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
-    pairs: dict[str, str] = {}
-    possible = {column: fields_of_column(column, values) for column, values in cells.items()}
-    for column in sorted(possible, key=lambda column: len(possible[column])):  # the certain ones first
-        fields = [field for field in possible[column] if field not in read]
-        if len(fields) == 1:
-            pairs.setdefault(fields[0], column)
-        elif fields:
-            choices = " or ".join(_yaml({field: column}) for field in fields)
-            meaning = _MEANINGS[fields[0]]
-            yield f"  where the column {column} says {meaning}, say so in the configuration under columns: {choices}"
-    if pairs:
-        written = _yaml(pairs, on_one_line=True)
-        yield f"  where these columns hold what they seem to, say so in the configuration: columns: {written}"
-
-
-def _typed_rows() -> list[dict[str, Any]]:
-    """Rows of what is typed, until nothing is; what is left out is not known, and is not written."""
-    rows: list[dict[str, Any]] = []
-    while question := ask_line(f"question {len(rows) + 1}, as a user asks it (Enter: no more)"):
-        row: dict[str, Any] = {"question": question}
-        answer = ask_line("  its answer (Enter: not known; -: your documents hold none)")
-        if answer != "-":
-            passage = ask_line("  a sentence of a document that says so, word for word (Enter: not known)")
-            row |= {key: text for key, text in (("expected_answer", answer), ("gold_passages", passage)) if text}
-        if answer == "-" or len(row) > 1:
-            row["is_unanswerable"] = answer == "-"
-        rows.append(row)
-    return rows
+    for column, values in cells.items():
+        if fields := [name for name in fields_of_column(column, values) if name not in read]:
+            choices = " or ".join(_yaml({name: column}) for name in fields)
+            yield f"  where the column {column} holds what it seems to, say so in the configuration: columns: {choices}"
 
 
 # The server: of a profile, or found out by questions.
@@ -259,16 +210,11 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
     for part in ("citations", "usage", "model"):
         if (value := getattr(response, part)) is not None:
             tell(f"  {part}: {value}")
-    for key, expressions in discovery.alternatives.items():
-        for expression in expressions:
-            tell(f"  map.{key} may be meant otherwise: {expression}")
     if unread := discovery.unread:
         more = f" and {len(unread) - _UNREAD_SHOWN} more" if len(unread) > _UNREAD_SHOWN else ""
         tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)  # its lines of YAML are copied as they stand
-    if questions.documents is not None:
-        return
     settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
@@ -280,16 +226,14 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
 # What is written, and what to do next.
 
 
-def _yaml(value: Any, *, on_one_line: bool = False) -> str:
-    text: str = yaml.safe_dump(
-        value, default_flow_style=on_one_line, width=math.inf, allow_unicode=True, sort_keys=False
-    )
+def _yaml(value: Any) -> str:
+    """A value on one line."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False)
     return text.rstrip()
 
 
 def _key_line(key: str, value: Any) -> str:
-    """A key with its value on one line."""
-    return _yaml({key: value}, on_one_line=True)[1:-1]
+    return _yaml({key: value})[1:-1]
 
 
 def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, judged: bool) -> str:
@@ -324,21 +268,12 @@ def _print_next(path: Path, server: dict[str, Any], questions: _Questions, varia
     lines = [f"wrote {path}"]
     if questions.to_fill:
         lines.append(f"wrote {questions.file}: fill in its three rows first; each says how")
-    elif questions.file is not None and questions.documents is None:
+        lines.append("or make questions from your documents with `evals generate FOLDER` (docs/generate.md)")
+    elif questions.file is not None:
         lines.append(f"questions: {questions.file}")
     lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
     if questions.file is None and resolve_spec(server).upload is not None:
         lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
     elif questions.file is None:
         lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
-    if questions.documents is not None:
-        folder = quote(str(questions.documents))
-        generate = f"  evals generate {folder} -n 20 -o drafts.jsonl --config {quote(str(path))}"
-        lines += [
-            f"  {_command(f'ingest {folder}', path)}    # once, if your server takes uploads",
-            f"{generate} --dry-run    # what it will cost",
-            generate,
-            "  evals review drafts.jsonl    # a sheet, in which you keep, edit or drop each question",
-            f"  evals review drafts.jsonl --apply drafts-review.csv -o {quote(str(questions.file))}",
-        ]
     say(*lines, f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}")

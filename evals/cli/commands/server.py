@@ -81,7 +81,7 @@ def ingest(flags: IngestFlags) -> None:
     noted = RunInterruptedError("interrupted; what was uploaded is noted", again)
     done = until_ctrl_c(upload_documents(config, documents, observer_for(flags), asked), lambda: noted)
     if flags.as_json:
-        print_json({**asdict(done.report), "check": done.check and asdict(done.check)})
+        print_json({**asdict(done.report), "check": done.check and done.check._asdict()})
     else:
         say(*_uploaded_lines(done), *_next_steps(flags, config))
 
