@@ -226,7 +226,6 @@ WITHDRAWN_COMMANDS: Mapping[str, str] = {
     "rubric": "try it on a few answers: evals rescore RUN --metrics NAME --max-cost 0.05",
 }
 WITHDRAWN_FLAGS: Mapping[str, str] = {
-    "--documents": "make the questions with `evals generate FOLDER`, before `evals init` or after it",
     "--tracing": "spans of OpenTelemetry are no longer sent",
     "--engine": "use --dask local",
     "--scheduler": "use --dask ADDRESS",

@@ -200,6 +200,7 @@ class InitFlags(Flags, panel="What is written"):
     header: list[str] | None = flag(_HEADER)
     body: str | None = flag(_BODY)
     questions: str | None = flag("File of questions, or golden (a template to fill in)")
+    documents: Path | None = flag("Folder of documents that `evals generate` makes questions from")
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
     judge: bool | None = flag("Use an LLM judge (no)")
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")

@@ -215,3 +215,24 @@ def test_stats_of_questions_without_gold_say_nothing_of_it(evals_cli: Cli, tmp_p
     path.write_text(EvalQuestion(question="Why?").model_dump_json(include={"question"}))
     done = evals_cli("stats", path)
     assert (done.code, "kinds:" in done.out, "gold in" in done.out) == (0, False, False)
+
+
+# evals init --documents.
+
+
+def test_init_leads_from_a_folder_and_a_url_to_the_commands_of_a_first_scorecard(
+    evals_cli: Cli, golden_server: str, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is asked about the first heading; no template is written."""
+    monkeypatch.chdir(docs.parent)
+    done = evals_cli("init", "--rag-url", golden_server, "--documents", "docs", "--yes")
+    assert done.code == 0, done.err
+    assert "dataset_file: questions.jsonl" in Path("eval_config.yml").read_text()
+    assert not Path("questions.jsonl").exists()
+    lines = [line.split("    #")[0].strip() for line in done.out.splitlines()]
+    commands = [line for line in lines if line.startswith("evals ")]
+    names = ["ingest", "generate", "generate", "review", "review", "doctor", "eval"]
+    assert [command.split()[1] for command in commands] == names
+    assert commands[2] == "evals generate docs -n 20 -o drafts.jsonl --config eval_config.yml"
+    assert commands[4] == "evals review drafts.jsonl --apply drafts-review.csv -o questions.jsonl"
+    assert evals_cli("init", "--rag-url", golden_server, "--documents", "nowhere", "--force").code == 2

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
 from evals.errors import ConfigError, RunInterruptedError
+from evals.generate.documents import read_documents
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
 from evals.run.discover import Discovery, Headers, discover
@@ -45,19 +47,27 @@ _TRUTHS = ("is_answerable", "is_unanswerable")
 
 @dataclass(frozen=True)
 class _Questions:
-    """The questions: their file (None: the golden set), whether it is to be filled in, and how its columns are read."""
+    """The questions: their file (None: the golden set), whether it is to be filled in, and how its columns are read.
+
+    Documents are the folder that the questions will be generated from.
+    """
 
     file: Path | None
     questions: Sequence[EvalQuestion] = ()
     to_fill: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    documents: Path | None = None
 
     @property
     def first(self) -> list[str]:
         """Those that the server is asked: the first with a gold passage, else the first."""
         with_gold = [asked.question for asked in self.questions if asked.gold_passages]
-        others = [asked.question for asked in self.questions[:1]] or [_DEFAULT_QUESTION]
-        return with_gold[:_ASKED] or others
+        if with_gold or self.questions:
+            return with_gold[:_ASKED] or [self.questions[0].question]
+        documents, _ = read_documents(self.documents) if self.documents else ([], [])
+        headings = (re.search(r"^#{1,6}[ \t]+(\S[^\n]*)", document.text, re.MULTILINE) for document in documents)
+        first = next(filter(None, headings), None)
+        return [f"What do I need to know about {first[1].strip()}?" if first else _DEFAULT_QUESTION]
 
 
 def init(flags: InitFlags) -> None:
@@ -121,6 +131,10 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
     file = flags.output.with_name("questions.jsonl")
     exists = file.exists() and file.read_bytes() != _TEMPLATE.read_bytes()
     named = flags.questions or ""
+    if flags.documents is not None and not (named or exists):
+        if not flags.documents.is_dir():
+            raise ConfigError(f"{flags.documents} is no folder", "name the folder of the documents with --documents")
+        return _Questions(file, documents=flags.documents)
     if asks and not named:
         named = ask_line(f"file of your questions, golden (an example), or Enter for {file}")
     if exists and not named:
@@ -159,7 +173,7 @@ def _column_hints(draft: Draft) -> Iterator[str]:
     read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
     for column, values in cells.items():
         if fields := [name for name in fields_of_column(column, values) if name not in read]:
-            choices = " or ".join(_yaml({name: column}) for name in fields)
+            choices = " or ".join(_yaml({name: column}, on_one_line=True) for name in fields)
             yield f"  where the column {column} holds what it seems to, say so in the configuration: columns: {choices}"
 
 
@@ -215,6 +229,8 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
         tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)  # its lines of YAML are copied as they stand
+    if questions.documents is not None:
+        return
     settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
@@ -226,14 +242,16 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
 # What is written, and what to do next.
 
 
-def _yaml(value: Any) -> str:
-    """A value on one line."""
-    text: str = yaml.safe_dump(value, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False)
+def _yaml(value: Any, *, on_one_line: bool = False) -> str:
+    text: str = yaml.safe_dump(
+        value, default_flow_style=on_one_line, width=math.inf, allow_unicode=True, sort_keys=False
+    )
     return text.rstrip()
 
 
 def _key_line(key: str, value: Any) -> str:
-    return _yaml({key: value})[1:-1]
+    """A key with its value on one line."""
+    return _yaml({key: value}, on_one_line=True)[1:-1]
 
 
 def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, judged: bool) -> str:
@@ -268,12 +286,21 @@ def _print_next(path: Path, server: dict[str, Any], questions: _Questions, varia
     lines = [f"wrote {path}"]
     if questions.to_fill:
         lines.append(f"wrote {questions.file}: fill in its three rows first; each says how")
-        lines.append("or make questions from your documents with `evals generate FOLDER` (docs/generate.md)")
-    elif questions.file is not None:
+    elif questions.file is not None and questions.documents is None:
         lines.append(f"questions: {questions.file}")
     lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
     if questions.file is None and resolve_spec(server).upload is not None:
         lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
     elif questions.file is None:
         lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
+    if questions.documents is not None:
+        folder = quote(str(questions.documents))
+        generate = f"  evals generate {folder} -n 20 -o drafts.jsonl --config {quote(str(path))}"
+        lines += [
+            f"  {_command(f'ingest {folder}', path)}    # once, if your server takes uploads",
+            f"{generate} --dry-run    # what it will cost",
+            generate,
+            "  evals review drafts.jsonl    # a sheet, in which you keep, edit or drop each question",
+            f"  evals review drafts.jsonl --apply drafts-review.csv -o {quote(str(questions.file))}",
+        ]
     say(*lines, f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}")
