@@ -1,6 +1,6 @@
 """A comparison of runs as lines and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from evals.compare.models import MAIN, Comparison, MetricPair, ParetoFront, RunComparison
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
@@ -178,12 +178,3 @@ def several_table(comparison: Comparison) -> TextTable:
             cells.append("–" if pair is None else f"{number(pair.last, pair.unit)}{mark}")
         rows.append([name, *cells])
     return grid("", columns, rows)
-
-
-def regression_lines(comparison: Comparison) -> Sequence[str]:
-    """What is worse than in the baseline beyond chance, a line each."""
-    return [
-        f"{pair.name} of {one.run}: {number(pair.first, pair.unit)} → {number(pair.last, pair.unit)}"
-        for one in comparison.against
-        for pair in one.regressions
-    ]
