@@ -22,7 +22,7 @@ from rich.text import Text
 
 from evals import errors
 from evals.errors import EvalsError, StoreError, UnwritableError
-from evals.report.elements import ShownPart, TableRow, TextLine, TextTable
+from evals.report.elements import ShownPart, TextLine, TextTable
 from evals.text.foreign import one_line, plain
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
@@ -84,10 +84,7 @@ def say(*lines: str) -> None:
         console().print(clean(line), soft_wrap=True)
 
 
-_LEAST = 8
-"""Columns of the terminal that the first column of a table has at least: as many as an id."""
-_MOST_FOLDS = 2
-"""Lines of a last column of words; one that needs more stands below the rows."""
+_NARROW = 60
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
 
@@ -102,56 +99,24 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
 
 
 def _show_table(out: Console, table: TextTable) -> None:
-    """As rich draws it, where the terminal is wide enough.
-
-    A narrow one leaves spare columns out, the first one first; then a last column of words stands below the rows.
-    """
+    """As rich draws it; a narrow terminal leaves spare columns out, the first one first."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
     columns, spare = list(table.columns), list(table.spare)
-    while _width(out, table, columns).maximum > out.width and spare:
+    unbounded = out.options.update(max_width=10_000)
+    while spare and Measurement.get(out, unbounded, _drawn(table, columns)).maximum > out.width:
         columns.remove(spare.pop(0))
-    room = out.width - _width(out, table, columns[:-1]).maximum
-    longest = max((cell_len(row.cells[-1]) for row in table.rows), default=0)
-    is_plain = all(len(row.cells) == len(table.columns) and not row.remark for row in table.rows)
-    if is_plain and [*table.words] == columns[-1:] and 0 <= room < longest / _MOST_FOLDS:
-        _show_with_words_below(out, table)
-        return
-    width = _width(out, table, columns)
-    drawn = _drawn(table, columns, folded=width.minimum > out.width)
-    drawn.pad_edge = width.maximum > out.width  # else rich wraps the last column two columns too wide, and cuts it off
-    out.print(drawn)
-
-
-def _width(out: Console, table: TextTable, columns: Sequence[str]) -> Measurement:
-    return Measurement.get(out, out.options.update(max_width=10_000), _drawn(table, columns))
-
-
-def _show_with_words_below(out: Console, table: TextTable) -> None:
-    """Each row is a line of the table; what its last column says is indented below it."""
-    rendered = out.render_lines(_drawn(table, table.columns[:-1]), pad=False)
-    titles = TableRow(table.columns, "faint")
-    for line, row in zip(rendered, (titles, *table.rows), strict=True):
-        out.print(Text.assemble(*((part.text, part.style or "") for part in line)), soft_wrap=True)
-        if row.cells[-1]:
-            out.print(Text(hung(out, f"    {clean(row.cells[-1])}")), style=_STYLES[row.tone], soft_wrap=True)
+    out.print(_drawn(table, columns, folded=out.width < _NARROW))
 
 
 def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) -> Table:
-    """The table with these of its columns; numbers are folded as well where there is no room for them."""
-    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    """The table with these of its columns; words are folded where there is no room, numbers in a narrow terminal."""
+    drawn = Table(box=None, pad_edge=False, header_style="dim")
     kept = [table.columns.index(title) for title in columns]
-    for place, title in zip(kept, columns, strict=True):
-        widest = max(
-            cell_len(text) for text in (title, *(row.cells[place] for row in table.rows if place < len(row.cells)))
-        )
-        is_text = place == 0 or title in table.words
+    for title in columns:
+        words = title == table.columns[0] or title in table.words
         drawn.add_column(
-            Text(title),
-            justify="left" if is_text else "right",
-            overflow="fold",
-            no_wrap=not (folded or is_text),
-            min_width=widest if not (folded or is_text) else min(_LEAST, widest) if place == 0 else None,
+            Text(title), justify="left" if words else "right", overflow="fold", no_wrap=not (words or folded)
         )
     for row in table.rows:
         cells = [clean(row.cells[place]) for place in kept if place < len(row.cells)]

@@ -17,7 +17,15 @@ from evals.compare.models import Comparison
 from evals.compare.paired import compare_runs
 from evals.compare.pareto import common_objectives
 from evals.errors import ConfigError
-from evals.report.compared import change_lines, name_of, pairs_table, pareto_parts, several_table, verdict_line
+from evals.report.compared import (
+    change_lines,
+    name_of,
+    pairs_table,
+    pareto_parts,
+    reason_lines,
+    several_table,
+    verdict_line,
+)
 from evals.report.elements import ShownPart, TextTable
 from evals.report.hints import applying
 from evals.report.summary import (
@@ -119,7 +127,7 @@ def _compared(runs: Sequence[SavedRun]) -> dict[str, Any] | None:
             {
                 "verdict": verdict_line(one, names),
                 "table": pairs_table(one, every=True),
-                "changes": list(change_lines(one, every=False)),
+                "changes": [*reason_lines(one, every=True), *change_lines(one, every=False)],
                 "questions": [*one.lost, *one.gained],
             }
             for one in comparison.against
