@@ -295,10 +295,11 @@ def prepare_streams() -> None:
     For the command line's start only: the streams belong to the process.
     """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller (2>&-): what is printed there goes nowhere
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller (2>&-): what is printed there goes nowhere
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
-    sys.stdout = _prepared(sys.stdout, quiet=False)
-    sys.stderr = _prepared(sys.stderr, quiet=True)
+        else:
+            setattr(sys, name, _prepared(stream, quiet=name == "stderr"))
 
 
 def print_json(data: object) -> None:
@@ -318,31 +319,19 @@ def print_result(data: BaseModel | Mapping[str, Any], parts: Iterable[ShownPart]
 
 
 class _Output(io.FileIO):
-    """The bottom of a stream, on which a command continues as it would have when its reader has gone.
+    """The bottom of a stream, on which a command continues as it would have when its reader has gone."""
 
-    Args:
-        descriptor: Of the process; it is not closed.
-        quiet: Whether a full disk is no error either, because there is nowhere left to say so.
-    """
-
-    def __init__(self, descriptor: int, *, quiet: bool) -> None:
-        super().__init__(descriptor, "w", closefd=False)
-        self._quiet = quiet
-        self._failed = False
+    quiet = False
+    """Whether a full disk is no error either, because there is nowhere left to say so."""
 
     def write(self, data: Any, /) -> int:
-        size = memoryview(data).nbytes
-        if self._failed:
-            return size
         try:
             return super().write(data)
-        except BrokenPipeError:
-            self._failed = True
         except OSError as error:
-            self._failed = True
-            if not self._quiet:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # what follows goes nowhere
+            if not (self.quiet or isinstance(error, BrokenPipeError)):
                 raise StoreError(f"cannot write the output: {error.strerror or error}") from error
-        return size
+            return memoryview(data).nbytes
 
 
 def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
@@ -358,8 +347,10 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
     if type(raw) is not io.FileIO:
         return stream
     stream.flush()
+    output = _Output(raw.fileno(), "w", closefd=False)
+    output.quiet = quiet
     return io.TextIOWrapper(
-        io.BufferedWriter(_Output(raw.fileno(), quiet=quiet)),
+        io.BufferedWriter(output),
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=stream.line_buffering,
