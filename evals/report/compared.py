@@ -88,11 +88,14 @@ def _cells(pair: MetricPair) -> list[str]:
     )
     ends = () if pair.interval is None or pair.difference == 0 else pair.interval
     spread = " … ".join(signed(end, pair.unit) for end in ends) or "–"
-    verdict = "not tested" if pair.verdict == "no verdict" else pair.verdict
     moved = f" ({len(pair.risen)} rose, {len(pair.fallen)} fell)" if pair.risen or pair.fallen else ""
     moved = moved if pair.verdict in TONES or pair.verdict == "no verdict" else ""
     name = f"{pair.name} ↓" if pair.higher_is_better is False else pair.name
-    return [name, before, after, signed(pair.difference, pair.unit), spread, f"{verdict}{moved}"]
+    return [name, before, after, signed(pair.difference, pair.unit), spread, f"{_verdict(pair)}{moved}"]
+
+
+def _verdict(pair: MetricPair) -> str:
+    return "not tested" if pair.verdict == "no verdict" else pair.verdict
 
 
 def signed(value: float, unit: str) -> str:
@@ -104,7 +107,7 @@ def signed(value: float, unit: str) -> str:
 def reason_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
     """Why the metrics of the table have no verdict or no value, a line a reason."""
     pairs = [pair for pair in _shown_pairs(one, every=every) if pair.verdict not in TONES and pair.reason]
-    reasons = by_reason((pair.name, f"{pair.verdict}, {pair.reason}") for pair in pairs)
+    reasons = by_reason((pair.name, f"{_verdict(pair)}, {pair.reason}") for pair in pairs)
     reasons |= by_reason((metric.name, f"no value any more, {metric.reason}") for metric in one.vanished)
     yield from (TextLine(f"{reason}: {', '.join(names)}", "faint") for reason, names in reasons.items())
 
@@ -165,4 +168,4 @@ def several_table(comparison: Comparison) -> TextTable:
             mark = "" if pair is None or pair.verdict not in TONES else f" {pair.verdict}"
             cells.append("–" if pair is None else f"{number(pair.last, pair.unit)}{mark}")
         rows.append([name, *cells])
-    return grid("", columns, rows)
+    return grid("Side by side", columns, rows)

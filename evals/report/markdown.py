@@ -8,7 +8,6 @@ from evals.compare.models import Comparison
 from evals.report.compared import comparison_parts
 from evals.report.elements import ShownPart, TextLine, TextTable
 from evals.report.summary import (
-    cost_lines,
     gate_lines,
     head_line,
     judge_lines,
@@ -89,12 +88,11 @@ def run_lines(saved: SavedRun) -> Iterator[str]:
 
 
 def to_markdown(saved: SavedRun) -> Iterator[str]:
-    """A whole run: scorecard, parts of the score, cost, judge, notes, and examples of what went wrong."""
+    """A whole run: scorecard, parts of the score, judge, notes, and examples of what went wrong."""
     run = saved.run
     yield from run_lines(saved)
     for title, lines in (
         ("Score", score_parts(run)),
-        ("Cost", cost_lines(run)),
         ("Judge", judge_lines(run)),
         ("Notes", notes_of(run)),
     ):

@@ -36,10 +36,6 @@ from evals.text.numbers import counted
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.
 
 
-_WIDE = 130
-"""Columns from which the list of profiles says what can be measured."""
-
-
 def show_profiles(flags: ProfilesFlags) -> None:
     """Print the file of the profile named, or list all with what can be measured of each.
 
@@ -49,15 +45,16 @@ def show_profiles(flags: ProfilesFlags) -> None:
     if flags.name is not None:
         sys.stdout.write(profile_text(flags.name))
         return
-    out = console()
-    titles = ("profile", "for", "what can be measured")[: 3 if out.width >= _WIDE else 2]
+    titles = ("profile", "for", "what can be measured")
     rows = []
     for name in list_profiles():
         title = f"{name} (default)" if name == DEFAULT_PROFILE else name
-        rows.append((title, about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))[: len(titles)])
-    show(out, [grid("", titles, rows, words=titles[1:])])
-    out.print("\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.")
-    out.print("Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).")
+        rows.append(TableRow([title, about_profile(name), ", ".join(measurable(resolve_spec({"profile": name})))]))
+    lines = [
+        "\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.",
+        "Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).",
+    ]
+    show(console(), [TextTable(titles, rows, words=titles[1:], spare=titles[2:]), *map(TextLine, lines)])
 
 
 def list_datasets(_: Flags) -> None:
