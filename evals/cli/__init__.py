@@ -18,7 +18,7 @@ COMMANDS: dict[str, tuple[type[Flags], str, str]] = {
     "rescore": (flags.RescoreFlags, "eval.rescore", "Run"),
     "score": (flags.ScoreFlags, "eval.score", "Run"),
     "merge": (flags.MergeFlags, "eval.merge_shards", "Run"),
-    "runs": (flags.ListFlags, "runs.list_runs", "Look"),
+    "runs": (flags.ListFlags, "show.list_runs", "Look"),
     "show": (flags.ShowFlags, "show.show", "Look"),
     "report": (flags.PageFlags, "show.report", "Look"),
     "view": (flags.ViewFlags, "show.view", "Look"),
