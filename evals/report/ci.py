@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evals.compare.models import Comparison
+from evals.report.compared import comparison_parts
 from evals.report.elements import TableRow, TextTable
-from evals.report.markdown import comparison_lines, escaped, run_lines, table_lines, to_markdown, within
+from evals.report.markdown import escaped, part_lines, run_lines, table_lines, to_markdown, within
 from evals.report.summary import GATE_TONES
 from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import GateOutcome
@@ -82,7 +83,7 @@ def _pieces(ended: CommandEnd) -> Iterator[str]:
         for each in ended.runs:
             yield from to_markdown(each.saved)
     else:
-        yield from comparison_lines(comparison)
+        yield from part_lines(comparison_parts(comparison))
         for each in ended.runs:
             body = "".join(run_lines(each.saved))
             yield f"<details>\n<summary>run {each.run.id}</summary>\n\n{body}\n</details>\n\n"
