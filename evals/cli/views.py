@@ -14,7 +14,7 @@ from evals.report import summary
 from evals.report.compared import comparison_parts, several_table
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.hints import applying
-from evals.report.wording import natural_order, place_of, ratio, value
+from evals.report.wording import missing_golds, natural_order, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
@@ -181,10 +181,7 @@ def _chunk_lines(saved: SavedRun, record: EvalRecord, response: EvalResponse, li
         yield _titled("chunks", "the server sent none", "faint")
     for rank, chunk in enumerate(response.chunks or [], start=1):
         yield _chunk_line(rank, chunk, is_gold=rank in sample.matches.hit_ranks, limit=limit)
-    for place, passage in enumerate(record.question.gold_passages):
-        if place not in sample.matches.found:
-            named = f"{passage.document_id}: " if passage.document_id else ""
-            yield _titled("missing", f"{named}{passage.text or passage.chunk_id or ''}", "doubtful", limit=limit)
+    yield from (_titled("missing", gold, "doubtful", limit=limit) for gold in missing_golds(sample))
     if response.citations is not None:
         cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
         yield _titled("cited", f"chunks {cited}" if cited else "nothing")

@@ -20,7 +20,7 @@ from evals.errors import ConfigError
 from evals.report import summary, wording
 from evals.report.compared import comparison_parts, several_table
 from evals.report.hints import applying
-from evals.report.wording import level, place_of
+from evals.report.wording import level, missing_golds, place_of
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.config import confidence, headline
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on, wrong_headline
@@ -202,7 +202,7 @@ class RunPage:
                 "remarks": remarks_on(record),
                 "chunks": (chunks := _chunks(self.saved, record)),
                 "hidden": len(record.response.chunks or []) - len(chunks) if record.response else 0,
-                "missing": _missing(self.saved, record),
+                "missing": list(missing_golds(self.saved.settings.sample_of(record))),
                 "values": values,
                 "others": {name: text for name, text in values.items() if name not in in_columns},
                 "reasons": [f"{reason} ({len(names)})" for reason, names in reasons.items()],
@@ -256,15 +256,3 @@ def marked(text: str, golds: Sequence[str]) -> Markup:
             end = start + len(gold.strip())
             return Markup("{}<mark>{}</mark>{}").format(clean[:start], clean[start:end], clean[end:])
     return Markup("{}").format(clean)
-
-
-def _missing(saved: SavedRun, record: EvalRecord) -> list[str]:
-    """The golds that no chunk holds."""
-    response = record.response
-    if response is None or response.chunks is None:
-        return []
-    found = saved.settings.sample_of(record).matches.found
-    golds = enumerate(record.question.gold_passages)
-    return [
-        f"{gold.document_id or ''} {gold.text or gold.chunk_id or ''}".strip() for at, gold in golds if at not in found
-    ]
