@@ -278,9 +278,6 @@ def check_place(path: Path, flag: str = "--output") -> None:
 # Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
 
 
-_SAMPLE = "✓ ↑ … \udc80"
-"""What we print; the last stands for a byte of a file name that is no text."""
-
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
@@ -300,7 +297,9 @@ def prepare_streams() -> None:
 def print_json(data: object) -> None:
     """Print what is JSON already, or is made so, without a loss: what stdout's encoding does not hold is escaped."""
     text = data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
-    if not _holds(sys.stdout, text, "strict"):
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
         text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
 
@@ -336,7 +335,7 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
     """
     if not isinstance(stream, io.TextIOWrapper):
         return stream
-    if not _holds(stream, _SAMPLE, stream.errors or "strict"):
+    if stream.errors in ("strict", "surrogateescape"):  # both fail for some character
         stream.reconfigure(errors="replace")
     raw = getattr(stream.buffer, "raw", stream.buffer)
     if type(raw) is not io.FileIO:
@@ -351,11 +350,3 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
-
-
-def _holds(stream: object, text: str, handler: str) -> bool:
-    try:
-        text.encode(getattr(stream, "encoding", None) or "utf-8", handler)
-    except UnicodeEncodeError:
-        return False
-    return True
