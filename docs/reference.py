@@ -38,6 +38,7 @@ def commands_page() -> str:
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
+    command.make_context(name, [], resilient_parsing=True)  # its parameters are made when they are looked at
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     usage = " ".join(["evals", name, *map(_argument, arguments)])
     yield f"## {name}\n\n{command.help}\n\n```text\n{usage} [FLAGS]\n```\n"

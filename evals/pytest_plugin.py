@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evals.schemas.dataset import EvalQuestion
     from evals.schemas.response import EvalResponse
     from evals.schemas.results import EvalRun
-    from evals.testing import RagClient, RagJudge
+    from evals.testing import RagClient
 
 _MARK = "rag_questions(file): run the test once for each question of the file; it takes `rag_question`"
 
@@ -35,12 +35,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each question that a mark names."""
-    mark = metafunc.definition.get_closest_marker("rag_questions")
-    if mark is not None:
-        from evals.testing import check_once, parametrize
+    marks = list(metafunc.definition.iter_markers("rag_questions"))
+    if marks:
+        from evals.testing import parametrize
 
-        check_once(metafunc.definition)
-        parametrize(metafunc, mark)
+        parametrize(metafunc, marks)
 
 
 @pytest.fixture(scope="session")
@@ -54,9 +53,9 @@ def rag_config(pytestconfig: pytest.Config) -> "EvalConfig":
 @pytest.fixture(scope="session")
 def rag_dataset(rag_config: "EvalConfig") -> "Sequence[EvalQuestion]":
     """The questions of the configured datasets."""
-    from evals.testing import questions_of
+    from evals.run.workload import load_workload
 
-    return questions_of(rag_config)
+    return list(load_workload(rag_config).questions)
 
 
 @pytest.fixture(scope="session")
@@ -68,13 +67,10 @@ def rag_client(rag_config: "EvalConfig", rag_wanted: None) -> "Iterator[RagClien
         yield client
 
 
-@pytest.fixture(scope="session")
-def rag_judge(rag_config: "EvalConfig", rag_wanted: None) -> "Iterator[RagJudge]":
-    """Measures one answer by a metric: `rag_judge.score("answer_correctness", question, response)`."""
-    from evals.testing import RagJudge
-
-    with RagJudge(rag_config) as judge:
-        yield judge
+@pytest.fixture
+def rag_judge() -> None:
+    """Gone: it measured one answer."""
+    pytest.fail("there is no fixture rag_judge any more: use rag_run with a judge, and the scores of rag_run.records()")
 
 
 @pytest.fixture(scope="session")

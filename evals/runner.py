@@ -335,7 +335,6 @@ class EvaluationRunner:
             prepared.stop,
         )
         settings = tools.settings(self.config, run.server.citation_base)
-        self.observer.measured_with(settings)
         judging = tools.begin_judging(
             self.config, settings, journal, self.observer, documents=prepared.workload.documents, before=run.judge
         )

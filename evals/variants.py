@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import reduce
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 from math import prod
 from operator import and_, or_
 from random import Random
@@ -22,6 +22,7 @@ from evals.compare.models import Comparison
 from evals.config import DEFAULT_SUITE, EvalConfig
 from evals.errors import ConfigError, EvalsError, RunNotFoundError
 from evals.metrics.retrieval import SetPrecision
+from evals.run.asking import StopRule, ask_all
 from evals.run.observer import Observer, usual_observer
 from evals.run.resume import unanswered
 from evals.runner import EvaluationRunner, Prepared
@@ -86,27 +87,23 @@ class VariantsRunner:
     async def _ask(self, prepared: Sequence[Prepared]) -> BaseException | None:
         """Ask each question of all variants; returns what ended the asking early."""
         missing = [set(unanswered(each.journal)) for each in prepared]
-        count = len(prepared[0].journal)
-        self.observer.begin(count * len(prepared), count * len(prepared) - sum(map(len, missing)))
-        rows = iter(range(count))
+        ids = prepared[0].journal.ids
+        self.observer.begin(len(ids) * len(prepared), len(ids) * len(prepared) - sum(map(len, missing)))
 
-        async def work() -> None:
-            for row in rows:
-                for place in order_of(len(prepared), prepared[0].journal.ids[row], self.config.seed):
-                    if row in missing[place] and prepared[place].stop.reason is None:
-                        await self._ask_one(place, prepared[place], row)
-                if all(each.stop.reason for each in prepared):
-                    return
+        async def ask(row: int) -> EvalResponse:
+            for place in order_of(len(prepared), ids[row], self.config.seed):
+                if row in missing[place] and prepared[place].stop.reason is None:
+                    await self._ask_one(place, prepared[place], row)
+            return EvalResponse()
 
-        workers = [asyncio.create_task(work()) for _ in range(self.config.concurrency)]
+        rows = takewhile(lambda _: not all(each.stop.reason for each in prepared), range(len(ids)))
+        concurrency = self.config.concurrency
         try:
-            await asyncio.gather(*workers)
+            async for _ in ask_all(ask, rows, concurrency=concurrency, stop=StopRule(concurrency)):
+                pass  # each variant has its own rule when to stop, and its own journal
         except asyncio.CancelledError as error:
             return error
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
             self.observer.end()
         return None
 

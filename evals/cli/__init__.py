@@ -18,7 +18,7 @@ COMMANDS: dict[str, tuple[type[Flags], str, str]] = {
     "rescore": (flags.RescoreFlags, "eval.rescore", "Run"),
     "score": (flags.ScoreFlags, "eval.score", "Run"),
     "merge": (flags.MergeFlags, "eval.merge_shards", "Run"),
-    "runs": (flags.ListFlags, "runs.list_runs", "Look"),
+    "runs": (flags.ListFlags, "show.list_runs", "Look"),
     "show": (flags.ShowFlags, "show.show", "Look"),
     "report": (flags.PageFlags, "show.report", "Look"),
     "view": (flags.ViewFlags, "show.view", "Look"),
@@ -68,7 +68,6 @@ def options(
     ] = False,
 ) -> None:
     """Measure a live RAG server over HTTP, with error bars."""
-    gc.enable()
 
 
 class ShortHelp(TyperCommand):
@@ -81,20 +80,15 @@ class ShortHelp(TyperCommand):
     common: Sequence[str]
     run: Callable[..., None]
 
-    @property
-    def params(self) -> list[Any]:
+    def get_params(self, ctx: Any) -> list[Any]:
         """The parameters of the command line."""
-        if "made" not in self.__dict__:
+        if not self.params:
             self.run.__signature__ = Signature([*parameters(self.kind)])  # type: ignore[attr-defined]  # what typer reads
             alone = typer.Typer(add_completion=False)
             alone.command()(self.run)
             whole = get_command(alone)
-            self.made, self.callback = whole.params, whole.callback
-        return self.made
-
-    @params.setter
-    def params(self, _: Any) -> None:
-        """Typer's are of a function without a signature."""
+            self.params, self.callback = whole.params, whole.callback
+        return super().get_params(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
@@ -130,10 +124,6 @@ def main() -> None:
     from evals.cli.terminal import end_like_ctrl_c, prepare_streams, run
 
     gc.set_threshold(*_SELDOM)
-    gc.disable()  # until a command begins: what is made before it stays
-    try:
-        prepare_streams()
-        end_like_ctrl_c()
-        raise SystemExit(run(app))
-    finally:
-        gc.enable()
+    prepare_streams()
+    end_like_ctrl_c()
+    raise SystemExit(run(app))

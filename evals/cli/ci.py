@@ -1,10 +1,9 @@
-"""What commands leave for CI: a JUnit report, a comment, and what GitHub Actions shows next to a job."""
+"""What commands leave for CI: a JUnit report, a comment, and the summary of a job of GitHub Actions."""
 
 import os
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,7 +14,7 @@ from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, in_github_actions, warn
 from evals.compare.models import Comparison
 from evals.errors import EvalsError, GateFailedError
-from evals.report.ci import Checked, CommandEnd, CommandProblem, annotations, to_comment, to_summary
+from evals.report.ci import Checked, CommandEnd, CommandProblem, to_comment, to_summary
 from evals.report.junit import junit_of
 from evals.schemas.run_parts import GateOutcome
 from evals.scoring.gates import problem_of
@@ -34,20 +33,18 @@ class Reporter:
     """Collects what a command finds, and writes its reports when it ends: as a context manager around the command.
 
     In a job of GitHub Actions it also keeps lines that are printed from being commands to GitHub, whatever a server
-    answers, and adds annotations and a summary.
+    answers, and adds a summary.
 
     Args:
         flags: Of the command: which reports are wanted, and what fails it.
-        made: Whether the command makes the runs that it finds.
     """
 
-    def __init__(self, flags: CommentFlags, *, made: bool = True) -> None:
+    def __init__(self, flags: CommentFlags) -> None:
         self._flags = flags
-        self._made = made
         self._runs: list[Checked] = []
         self._comparison: Comparison | None = None
         self._in_job = in_github_actions()
-        self._token: str | None = None
+        self._token = secrets.token_hex(16) if self._in_job and not flags.as_json else ""
 
     def __enter__(self) -> Self:
         """Begin: a report that cannot be written is wrong usage.
@@ -62,9 +59,8 @@ class Reporter:
                 check_output(path, flag)
         if junit is not None and (junit.is_file() or not junit.exists()):  # a pipe is written to once
             self._write_junit(junit, CommandEnd(problem=_CUT_OFF))
-        if self._in_job and not self._flags.as_json:
-            self._token = secrets.token_hex(16)
-            _say([f"::stop-commands::{self._token}"])
+        if self._token:
+            _say(f"::stop-commands::{self._token}")
         return self
 
     @property
@@ -98,53 +94,50 @@ class Reporter:
         Raises:
             StoreError: One could not be written, and the command itself ended well.
         """
-        ended = CommandEnd(self._runs, self._comparison, None, self._flags.lenient, self._made)
-        if error is not None:
-            ended = replace(ended, problem=_problem(error, of_gates=bool(ended.failing())))
+        problem = None if error is None else _problem(error)
+        ended = CommandEnd(self._runs, self._comparison, problem, self._flags.lenient)
+        if self._token:
+            _say(f"::{self._token}::")
         if self._in_job:
-            self._tell_job(ended)
+            _add_to_summary(f"{to_summary(ended)}\n\n".encode())
         try:
             if self._flags.junit is not None:
                 self._write_junit(self._flags.junit, ended)
             if self._flags.comment is not None:
                 write_output(self._flags.comment, to_comment(ended).encode())
-        except EvalsError as problem:
+        except EvalsError as unwritten:
             if error is None:
                 raise
-            warn(problem.message)
-
-    def _tell_job(self, ended: CommandEnd) -> None:
-        """Print the annotations, and add to the summary of the job, as long as it has room."""
-        if self._token is not None:
-            _say([f"::{self._token}::", *annotations(ended)])
-        place = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not place:
-            return
-        text = f"{to_summary(ended)}\n\n".encode()
-        try:
-            with Path(place).open("ab") as file:
-                if file.tell() + len(text) <= MOST_BYTES:
-                    file.write(text)
-                else:
-                    warn("the summary of the job is full: the rest is in the log and in the reports")
-        except OSError as error:  # a job does not fail by its summary
-            warn(f"no summary of the job: {error}")
+            warn(unwritten.message)
 
     @staticmethod
     def _write_junit(path: Path, ended: CommandEnd) -> None:
         write_output(path, (piece.encode() for piece in junit_of(ended)))
 
 
-def _say(lines: Sequence[str]) -> None:
-    for line in lines:
-        typer.echo(line)
+def _add_to_summary(text: bytes) -> None:
+    """Add to the summary of the job, as long as it has room; a job does not fail by its summary."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    try:
+        with Path(place).open("ab") as file:
+            if file.tell() + len(text) <= MOST_BYTES:
+                file.write(text)
+            else:
+                warn("the summary of the job is full: the rest is in the log and in the reports")
+    except OSError as error:
+        warn(f"no summary of the job: {error}")
+
+
+def _say(line: str) -> None:
+    typer.echo(line)
     sys.stdout.flush()  # progress goes to another stream, and GitHub reads both as one
 
 
-def _problem(error: BaseException, *, of_gates: bool) -> CommandProblem:
+def _problem(error: BaseException) -> CommandProblem:
     if isinstance(error, EvalsError):
-        failed = of_gates and isinstance(error, GateFailedError)
-        return CommandProblem(type(error).__name__, error.message, error.hint, failed)
+        return CommandProblem(type(error).__name__, error.message, error.hint)
     if isinstance(error, KeyboardInterrupt):
         return CommandProblem("Interrupted", "interrupted")
     return CommandProblem(type(error).__name__, masked(f"a bug in evals: {error}"))

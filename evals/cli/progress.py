@@ -2,23 +2,17 @@
 
 import sys
 import time
-from statistics import fmean
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evals.cli.terminal import BAD, clean, console, warn
-from evals.metrics.registry import parse_metric
 from evals.report.wording import number
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer, Tally
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.scoring.settings import ScoreSettings
 from evals.text.foreign import one_line
 from evals.text.numbers import counted
-
-_SHOWN = "recall_at_5"
-"""The metric whose mean over the answers that came is shown; a glance, as nothing is known yet of the whole run."""
 
 _LINE_EVERY_S = 10.0
 
@@ -36,7 +30,7 @@ class Quiet(Observer):
 
 
 class Terminal(Quiet):
-    """Shows a bar with rate, time left, errors, and the numbers so far.
+    """Shows a bar with time left, rate, failures, and what was judged.
 
     Args:
         every: Whether every answer has a line of its own.
@@ -51,9 +45,6 @@ class Terminal(Quiet):
         self._last_line = 0.0
         self._has_waited = False
         self._phase = ""
-        self._metric = parse_metric(_SHOWN)
-        self._settings: ScoreSettings | None = None
-        self._values: list[float] = []
         self._judged = ""
 
     def phase(self, message: str) -> None:
@@ -81,21 +72,10 @@ class Terminal(Quiet):
         self.phase(f"asking {counted(total - done, 'question')}")
         if not self._live:
             return
-        self._bar = Progress(
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[errors]}", style=BAD),
-            TextColumn("{task.fields[so_far]}"),
-            console=self._console,
-            transient=True,
-        )
-        self._bar.add_task("", total=total, completed=done, rate="", errors="", so_far="")
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[facts]}"))
+        self._bar = Progress(*columns, console=self._console, transient=True)
+        self._bar.add_task("", total=total, completed=done, facts="")
         self._bar.start()
-
-    def measured_with(self, settings: ScoreSettings) -> None:
-        self._settings = settings
 
     def judged(self, done: int, spent_usd: float) -> None:
         self._judged = f"{done} judged" + (f", ${spent_usd:.2f}" if spent_usd else "")
@@ -109,9 +89,6 @@ class Terminal(Quiet):
         if self._every:
             self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
         if self._bar is not None:
-            if self._settings is not None and response.error is None:
-                value = self._metric.score(self._settings.sample(question, response)).value
-                self._values += [] if value is None else [value]
             self._update()
         elif not self._live and self._time_for_a_line():
             self._console.print(f"  {tally}", style="dim")
@@ -124,9 +101,8 @@ class Terminal(Quiet):
     def _update(self) -> None:
         bar, tally = self._bar, self._tally
         if bar is not None and tally is not None:
-            mean = f"{_SHOWN} {fmean(self._values):.2f} ({len(self._values)})" if self._values else ""
-            shown = ", ".join(filter(None, [mean, self._judged]))
-            bar.update(bar.task_ids[0], completed=tally.done, rate=tally.rate, errors=tally.failures, so_far=shown)
+            facts = ", ".join(filter(None, [tally.rate, tally.failures, self._judged]))
+            bar.update(bar.task_ids[0], completed=tally.done, facts=facts)
 
     def _time_for_a_line(self) -> bool:
         if time.monotonic() - self._last_line < _LINE_EVERY_S:

@@ -1,7 +1,7 @@
 """Saved runs as commands read them: with today's calibrations, and the next command where they are not complete."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -63,50 +63,36 @@ def never_calibrated(run: EvalRun) -> list[str]:
 
 def what_is_undone(saved: SavedRun) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
-    run = saved.run
+    run, outcomes, judge = saved.run, saved.run.outcomes, saved.run.judge
     if run.completed_at is None:
         answered = [record.response is not None for record in saved.records()]
         return f"{share(sum(answered), len(answered), 'answer', 'is')} in its log, none is scored yet"
-    undone = _undone_judging(run) if _lacks_only_judging(run) else _undone_asking(saved)
-    return "; ".join(undone) or "it was ended early"
-
-
-def _lacks_only_judging(run: EvalRun) -> bool:
-    """Whether all was asked and no more failed than may, so that it is the judge who did not finish."""
-    from evals.config import EvalConfig  # noqa: PLC0415 - it loads client and judges, which whole runs do not want
-
-    default = EvalConfig.model_fields["max_error_rate"].default
-    allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
-    was_judged = run.judge is not None or bool(run.outcomes.judge)
-    asked_all = not run.outcomes.not_asked and not run.outcomes.stopped
-    return run.status == "partial" and was_judged and asked_all and run.error_count <= allowed
-
-
-def _undone_asking(saved: SavedRun) -> Iterator[str]:
-    run, outcomes = saved.run, saved.run.outcomes
+    undone = []
     if run.error_count:
-        kinds = ", ".join(f"{kind}: {count}" for kind, count in outcomes.transport.items())
         cause = None if outcomes.stopped else _main_cause(saved)
         example = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
         unanswered = share(run.error_count, outcomes.answered + run.error_count, "question")
-        yield f"{unanswered} brought no answer ({kinds}{example})"
-    if outcomes.not_asked and run.server.profile == SAVED_ANSWERS:
-        yield f"{share(outcomes.not_asked, run.question_count, 'question', 'has')} no saved answer"
-    elif outcomes.not_asked:
-        yield f"{share(outcomes.not_asked, run.question_count, 'question', 'was')} not asked"
+        undone.append(f"{unanswered} brought no answer ({_by_kind(outcomes.transport)}{example})")
+    if outcomes.not_asked:
+        scored = run.server.profile == SAVED_ANSWERS
+        unasked = share(outcomes.not_asked, run.question_count, "question", "has" if scored else "was")
+        undone.append(f"{unasked} {'no saved answer' if scored else 'not asked'}")
     if outcomes.stopped:
-        yield outcomes.stopped
-
-
-def _undone_judging(run: EvalRun) -> Iterator[str]:
-    judge = run.judge
+        undone.append(outcomes.stopped)
     if judge is not None and judge.prevented:
-        yield f"the judge's budget is spent: {counted(judge.prevented, 'decision', 'was')} not made"
+        undone.append(f"the judge's budget is spent: {counted(judge.prevented, 'decision', 'was')} not made")
     if judge is not None and judge.left:
-        yield f"{counted(judge.left, 'request')} to the judge {agree(judge.left, 'is', 'are')} still in a batch"
-    if failures := run.outcomes.judge:
-        kinds = ", ".join(f"{kind}: {count}" for kind, count in failures.items())
-        yield f"{counted(sum(failures.values()), 'decision')} of the judge failed ({kinds})"
+        undone.append(
+            f"{counted(judge.left, 'request')} to the judge {agree(judge.left, 'is', 'are')} still in a batch"
+        )
+    if outcomes.judge:
+        failed = counted(sum(outcomes.judge.values()), "decision")
+        undone.append(f"{failed} of the judge failed ({_by_kind(outcomes.judge)})")
+    return "; ".join(undone) or "it was ended early"
+
+
+def _by_kind(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind}: {count}" for kind, count in counts.items())
 
 
 def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
@@ -116,26 +102,36 @@ def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
         saved: The run; one that was never finished, because evals was killed, counts too.
         runs_dir: Where it is; None for the default.
     """
-    run, is_saved_answers = saved.run, saved.run.server.profile == SAVED_ANSWERS
+    run, judge = saved.run, saved.run.judge
     if run.merged_from:
         partial = ", ".join(f"evals eval --resume {part.id}" for part in run.merged_from if part.status != "complete")
         return f"continue with the shards that are partial ({partial or 'none is'}), and merge again"
-    lacks_judging = run.completed_at is not None and _lacks_only_judging(run)
-    if lacks_judging and run.rescored_from is None and not is_saved_answers:
-        return _after_judging(run, runs_dir)
-    if lacks_judging or run.completed_at is None:
+    asked_all = not (run.outcomes.not_asked or run.outcomes.stopped)
+    lacks_judging = asked_all and bool(run.outcomes.judge or (judge and (judge.prevented or judge.left)))
+    is_scored = run.server.profile == SAVED_ANSWERS
+    if run.completed_at is None or (lacks_judging and (is_scored or run.rescored_from)):
         return way_on_of(run, runs_dir)
-    if is_saved_answers:
+    if is_scored:
         return "complete the file of answers, or leave out the questions without one, and `evals score` it again"
-    return _after_asking(saved, runs_dir)
+    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
+    if judge is None or not lacks_judging:
+        return _after_asking(saved, again, runs_dir)
+    if judge.prevented:
+        return f"continue with: {again} (--max-cost for more money)"
+    if judge.left:
+        return f"when the batch has ended, or to wait for it: {again}"
+    return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"
 
 
-def _after_asking(saved: SavedRun, runs_dir: Path | None) -> str:
+def _after_asking(saved: SavedRun, again: str, runs_dir: Path | None) -> str:
     """How to come to the answers that a run lacks, by what most of its questions ended with."""
     run, cause = saved.run, _main_cause(saved)
     if cause is not None and cause.kind == "malformed":
-        return _mend_the_mapping(saved, runs_dir)
-    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
+        example = next(key for key, error in _errors(saved) if error.kind == "malformed")
+        shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
+        remap = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
+        mend = f"correct server.map in the configuration (docs/profiles.md), and read what came again: {remap}"
+        return f"see what the server sent with {shown}; {mend}"
     if run.rescored_from is not None:
         return f"the saved run lacks these answers too: {again} asks anew"
     if cause is None:
@@ -146,25 +142,6 @@ def _after_asking(saved: SavedRun, runs_dir: Path | None) -> str:
         return f"set or renew the token of server.headers (docs/profiles.md), then continue with: {again}"
     mend = "waiting does not help: correct server.ask (docs/profiles.md), and begin a new run"
     return f"{mend}; if the server itself is corrected, continue with: {again}"
-
-
-def _mend_the_mapping(saved: SavedRun, runs_dir: Path | None) -> str:
-    """What to do where answers were not found in what the server sent."""
-    run = saved.run
-    example = next((key for key, error in _errors(saved) if error.kind == "malformed"), "ID")
-    shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
-    again = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
-    mend = f"correct server.map in the configuration (docs/profiles.md), and read what came again: {again}"
-    return f"see what the server sent with {shown}; {mend}"
-
-
-def _after_judging(run: EvalRun, runs_dir: Path | None) -> str:
-    again = command(f"eval --resume {run.id}", runs_dir)
-    if run.judge is not None and run.judge.prevented:
-        return f"continue with: {again} (--max-cost for more money)"
-    if run.judge is not None and run.judge.left:
-        return f"when the batch has ended, or to wait for it: {again}"
-    return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"
 
 
 def _errors(saved: SavedRun) -> Iterator[tuple[str, ResponseError]]:

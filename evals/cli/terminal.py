@@ -22,7 +22,7 @@ from rich.text import Text
 
 from evals import errors
 from evals.errors import EvalsError, StoreError, UnwritableError
-from evals.report.elements import ShownPart, TableRow, TextLine, TextTable
+from evals.report.elements import ShownPart, TextLine, TextTable
 from evals.text.foreign import one_line, plain
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
@@ -45,21 +45,16 @@ _HEAD = re.compile(r" *(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,
 """The width of this is the indent of a continued line: ranks of chunks, marks, titles with two blanks behind them, else
 two columns."""
 
-_UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|%)(?!\w))")
-
-_GLUE = "\ue000"
-"""Stands for a blank at which no line is broken."""
-
 
 def hung(out: Console, text: str) -> str:
-    """The text as wide as the console; what continues a line is indented, and no unit is parted from its number."""
+    """The text as wide as the console; what continues a line is indented."""
     lines = []
     for line in text.split("\n"):
         head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
         width = cell_len(head)
-        parts = Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, max(1, out.width - width))
+        parts = Text(line[len(head) :]).wrap(out, max(1, out.width - width))
         lines.append(head + f"\n{' ' * width}".join(str(part).rstrip() for part in parts))
-    return "\n".join(line.rstrip() for line in lines).replace(_GLUE, " ")
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def tell(line: str, limit: int = 400) -> None:
@@ -84,10 +79,7 @@ def say(*lines: str) -> None:
         console().print(clean(line), soft_wrap=True)
 
 
-_LEAST = 8
-"""Columns of the terminal that the first column of a table has at least: as many as an id."""
-_MOST_FOLDS = 2
-"""Lines of a last column of words; one that needs more stands below the rows."""
+_NARROW = 60
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
 
@@ -102,56 +94,24 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
 
 
 def _show_table(out: Console, table: TextTable) -> None:
-    """As rich draws it, where the terminal is wide enough.
-
-    A narrow one leaves spare columns out, the first one first; then a last column of words stands below the rows.
-    """
+    """As rich draws it; a narrow terminal leaves spare columns out, the first one first."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
     columns, spare = list(table.columns), list(table.spare)
-    while _width(out, table, columns).maximum > out.width and spare:
+    unbounded = out.options.update(max_width=10_000)
+    while spare and Measurement.get(out, unbounded, _drawn(table, columns)).maximum > out.width:
         columns.remove(spare.pop(0))
-    room = out.width - _width(out, table, columns[:-1]).maximum
-    longest = max((cell_len(row.cells[-1]) for row in table.rows), default=0)
-    is_plain = all(len(row.cells) == len(table.columns) and not row.remark for row in table.rows)
-    if is_plain and [*table.words] == columns[-1:] and 0 <= room < longest / _MOST_FOLDS:
-        _show_with_words_below(out, table)
-        return
-    width = _width(out, table, columns)
-    drawn = _drawn(table, columns, folded=width.minimum > out.width)
-    drawn.pad_edge = width.maximum > out.width  # else rich wraps the last column two columns too wide, and cuts it off
-    out.print(drawn)
-
-
-def _width(out: Console, table: TextTable, columns: Sequence[str]) -> Measurement:
-    return Measurement.get(out, out.options.update(max_width=10_000), _drawn(table, columns))
-
-
-def _show_with_words_below(out: Console, table: TextTable) -> None:
-    """Each row is a line of the table; what its last column says is indented below it."""
-    rendered = out.render_lines(_drawn(table, table.columns[:-1]), pad=False)
-    titles = TableRow(table.columns, "faint")
-    for line, row in zip(rendered, (titles, *table.rows), strict=True):
-        out.print(Text.assemble(*((part.text, part.style or "") for part in line)), soft_wrap=True)
-        if row.cells[-1]:
-            out.print(Text(hung(out, f"    {clean(row.cells[-1])}")), style=_STYLES[row.tone], soft_wrap=True)
+    out.print(_drawn(table, columns, folded=out.width < _NARROW))
 
 
 def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) -> Table:
-    """The table with these of its columns; numbers are folded as well where there is no room for them."""
-    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    """The table with these of its columns; words are folded where there is no room, numbers in a narrow terminal."""
+    drawn = Table(box=None, pad_edge=False, header_style="dim")
     kept = [table.columns.index(title) for title in columns]
-    for place, title in zip(kept, columns, strict=True):
-        widest = max(
-            cell_len(text) for text in (title, *(row.cells[place] for row in table.rows if place < len(row.cells)))
-        )
-        is_text = place == 0 or title in table.words
+    for title in columns:
+        words = title == table.columns[0] or title in table.words
         drawn.add_column(
-            Text(title),
-            justify="left" if is_text else "right",
-            overflow="fold",
-            no_wrap=not (folded or is_text),
-            min_width=widest if not (folded or is_text) else min(_LEAST, widest) if place == 0 else None,
+            Text(title), justify="left" if words else "right", overflow="fold", no_wrap=not (words or folded)
         )
     for row in table.rows:
         cells = [clean(row.cells[place]) for place in kept if place < len(row.cells)]
@@ -318,9 +278,6 @@ def check_place(path: Path, flag: str = "--output") -> None:
 # Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
 
 
-_SAMPLE = "✓ ↑ … \udc80"
-"""What we print; the last stands for a byte of a file name that is no text."""
-
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
@@ -330,16 +287,19 @@ def prepare_streams() -> None:
     For the command line's start only: the streams belong to the process.
     """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller (2>&-): what is printed there goes nowhere
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller (2>&-): what is printed there goes nowhere
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
-    sys.stdout = _prepared(sys.stdout, quiet=False)
-    sys.stderr = _prepared(sys.stderr, quiet=True)
+        else:
+            setattr(sys, name, _prepared(stream, quiet=name == "stderr"))
 
 
 def print_json(data: object) -> None:
     """Print what is JSON already, or is made so, without a loss: what stdout's encoding does not hold is escaped."""
     text = data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
-    if not _holds(sys.stdout, text, "strict"):
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
         text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
 
@@ -353,31 +313,19 @@ def print_result(data: BaseModel | Mapping[str, Any], parts: Iterable[ShownPart]
 
 
 class _Output(io.FileIO):
-    """The bottom of a stream, on which a command continues as it would have when its reader has gone.
+    """The bottom of a stream, on which a command continues as it would have when its reader has gone."""
 
-    Args:
-        descriptor: Of the process; it is not closed.
-        quiet: Whether a full disk is no error either, because there is nowhere left to say so.
-    """
-
-    def __init__(self, descriptor: int, *, quiet: bool) -> None:
-        super().__init__(descriptor, "w", closefd=False)
-        self._quiet = quiet
-        self._failed = False
+    quiet = False
+    """Whether a full disk is no error either, because there is nowhere left to say so."""
 
     def write(self, data: Any, /) -> int:
-        size = memoryview(data).nbytes
-        if self._failed:
-            return size
         try:
             return super().write(data)
-        except BrokenPipeError:
-            self._failed = True
         except OSError as error:
-            self._failed = True
-            if not self._quiet:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # what follows goes nowhere
+            if not (self.quiet or isinstance(error, BrokenPipeError)):
                 raise StoreError(f"cannot write the output: {error.strerror or error}") from error
-        return size
+            return memoryview(data).nbytes
 
 
 def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
@@ -387,24 +335,18 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
     """
     if not isinstance(stream, io.TextIOWrapper):
         return stream
-    if not _holds(stream, _SAMPLE, stream.errors or "strict"):
+    if stream.errors in ("strict", "surrogateescape"):  # both fail for some character
         stream.reconfigure(errors="replace")
     raw = getattr(stream.buffer, "raw", stream.buffer)
     if type(raw) is not io.FileIO:
         return stream
     stream.flush()
+    output = _Output(raw.fileno(), "w", closefd=False)
+    output.quiet = quiet
     return io.TextIOWrapper(
-        io.BufferedWriter(_Output(raw.fileno(), quiet=quiet)),
+        io.BufferedWriter(output),
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
-
-
-def _holds(stream: object, text: str, handler: str) -> bool:
-    try:
-        text.encode(getattr(stream, "encoding", None) or "utf-8", handler)
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -1,7 +1,7 @@
 """What commands print of a run, of its questions and slices, and of a calibration."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -14,7 +14,7 @@ from evals.report import summary
 from evals.report.compared import comparison_parts, several_table
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.hints import applying
-from evals.report.wording import natural_order, place_of, ratio, value
+from evals.report.wording import missing_golds, natural_order, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
@@ -28,10 +28,9 @@ from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 _TEXT, _CHUNK, _LONG = 160, 300, 4000
-_SLICES, _SIDE_BY_SIDE, _COLUMNS = 12, 4, 6
+_SLICES = 12
 _EXAMPLES = 3
 _MOST_DISAGREEMENTS = 20
-_LOG_COLUMNS = 4
 _OF_A_LOG = (
     "faithfulness",
     "unsupported_numbers",
@@ -154,7 +153,9 @@ def question_parts(saved: SavedRun, row: int, *, every: bool = False) -> Iterato
     yield _titled("expected", expected, limit=limit)
     if response.error is None:
         yield from _chunk_lines(saved, record, response, _LONG if every else _CHUNK)
-    yield from _stage_lines(response)
+    times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
+    if known := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
+        yield _titled("time", ", ".join(known), "faint")
     yield from (_titled("note", note, "doubtful") for note in response.notes)
     yield from map(_verdict_line, record.verdicts)
     yield from (_titled("note", remark, "doubtful", limit=300) for remark in remarks_on(record))
@@ -180,27 +181,10 @@ def _chunk_lines(saved: SavedRun, record: EvalRecord, response: EvalResponse, li
         yield _titled("chunks", "the server sent none", "faint")
     for rank, chunk in enumerate(response.chunks or [], start=1):
         yield _chunk_line(rank, chunk, is_gold=rank in sample.matches.hit_ranks, limit=limit)
-    for place, passage in enumerate(record.question.gold_passages):
-        if place not in sample.matches.found:
-            named = f"{passage.document_id}: " if passage.document_id else ""
-            yield _titled("missing", f"{named}{passage.text or passage.chunk_id or ''}", "doubtful", limit=limit)
+    yield from (_titled("missing", gold, "doubtful", limit=limit) for gold in missing_golds(sample))
     if response.citations is not None:
         cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
         yield _titled("cited", f"chunks {cited}" if cited else "nothing")
-
-
-def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
-    """What each stage of retrieval found, where the server's spans say it, and how long its parts took."""
-    for stage in response.stages or []:
-        if isinstance(stage, dict) and isinstance(stage.get("items"), list):
-            items = [item for item in stage["items"] if isinstance(item, dict)]
-            known = (item.get("document_id") or item.get("chunk_id") or item.get("text") or "–" for item in items)
-            names = [one_line(str(name), 30) for name in known]
-            took = f" ({stage['ms']:.0f} ms)" if "ms" in stage else ""
-            yield _titled("stage", f"{stage.get('name')}{took}: {', '.join(names) or 'nothing'}", "faint", limit=_LONG)
-    times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
-    if parts := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
-        yield _titled("time", ", ".join(parts), "faint")
 
 
 def _verdict_line(verdict: JudgeVerdict) -> TextLine:
@@ -223,27 +207,24 @@ def _scores_table(record: EvalRecord) -> TextTable:
 
 
 def slice_parts(saved: SavedRun, key: str) -> Iterator[ShownPart]:
-    """For each value of a key, how many questions went wrong, and the main metrics."""
+    """A row a value of a key: how many questions went wrong, and a metric of each objective with its interval."""
     run, groups = saved.run, saved.rows_by(key)
     biggest = sorted(groups, key=lambda name: -len(groups[name]))[:_SLICES]
-    chosen = {name: groups[name] for name in sorted(biggest, key=natural_order)}
     known = {metric.name: metric for metric in known_metrics(run)}
-    names = _OF_A_LOG if run.log is not None else dict.fromkeys(chain.from_iterable(run.weighted_score.fed_by.values()))
-    metrics = [known[name] for name in names if name in known]
-    cards = [make_scorecard(metrics, saved.results, saved.settings, np.array(rows)) for rows in chosen.values()]
-    rows: list[list[str]] = []
-    if run.log is None:  # of a log nothing says what is right
-        wrong = {row for count in count_outcomes(saved.results) if count.outcome.went_wrong for row in count.rows}
-        rows.append(["went wrong", *(f"{len(wrong & set(group))} of {len(group)}" for group in chosen.values())])
-    for metric in metrics:
-        summaries = [card.get(metric.name) for card in cards]
-        if any(result.value is not None for result in summaries):
-            rows.append([metric.name, *map(_with_interval, summaries)])
-    titles = [f"{one_line(name, 40)} (n={len(group)})" for name, group in chosen.items()]
-    narrow = len(chosen) <= _SIDE_BY_SIDE
-    yield grid(f"by {key}", ["", *titles], rows) if narrow else _row_by_row(run, key, titles, rows)
-    if len(groups) > len(chosen):
-        yield TextLine(f"the {len(chosen)} of {len(groups)} values with the most questions", "faint")
+    fed = [names[0] for names in run.weighted_score.fed_by.values() if names]
+    metrics = [known[name] for name in (fed if run.log is None else _OF_A_LOG) if name in known]
+    wrong = {row for count in count_outcomes(saved.results) if count.outcome.went_wrong for row in count.rows}
+    rows = []
+    for name in sorted(biggest, key=natural_order):
+        card = make_scorecard(metrics, saved.results, saved.settings, np.array(groups[name]))
+        went_wrong = [] if run.log is not None else [f"{len(wrong & set(groups[name]))} of {len(groups[name])}"]
+        values = [_with_interval(card.get(metric.name)) for metric in metrics]
+        rows.append(TableRow([f"{one_line(name, 40)} (n={len(groups[name])})", *went_wrong, *values]))
+    # of a log nothing says what is right
+    columns = [key, *([] if run.log is not None else ["went wrong"]), *(metric.name for metric in metrics)]
+    yield TextTable(columns, rows, f"by {key}", spare=columns[:1:-1])
+    if len(groups) > len(biggest):
+        yield TextLine(f"the {len(biggest)} of {len(groups)} values with the most questions", "faint")
 
 
 def _with_interval(metric: MetricSummary) -> str:
@@ -251,18 +232,6 @@ def _with_interval(metric: MetricSummary) -> str:
         return value(metric)
     digits = 2 if metric.unit == "ratio" else 0
     return f"{value(metric)} ({metric.ci[0]:.{digits}f}–{metric.ci[1]:.{digits}f})"
-
-
-def _row_by_row(run: EvalRun, key: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
-    """A row for each value: with the first metric of each objective, or of a log with the intervals of a few."""
-    if run.log is not None:
-        kept = [list(row) for row in rows[:_LOG_COLUMNS]]
-    else:
-        wanted = {"went wrong", *(names[0] for names in run.weighted_score.fed_by.values() if names)}
-        kept = [[cell.partition(" (")[0] for cell in row] for row in rows if row[0] in wanted][:_COLUMNS]
-    columns = [key, *(row[0] for row in kept)]
-    turned = [[title, *(row[place] for row in kept)] for place, title in enumerate(titles, 1)]
-    return TextTable(columns, [TableRow(row) for row in turned], f"by {key}", spare=columns[:1:-1])
 
 
 def slices_as_json(saved: SavedRun, key: str) -> dict[str, Any]:

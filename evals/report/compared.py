@@ -1,10 +1,10 @@
 """A comparison of runs as lines and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from evals.compare.models import MAIN, Comparison, MetricPair, ParetoFront, RunComparison
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
-from evals.report.wording import interval_end, number
+from evals.report.wording import bounded, by_reason, interval_end, number
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
@@ -24,6 +24,7 @@ def comparison_parts(comparison: Comparison, *, every: bool = False) -> Iterator
     for one in comparison.against:
         yield TextLine(verdict_line(one, names), "strong")
         yield pairs_table(one, every=every)
+        yield from reason_lines(one, every=every)
         yield from change_lines(one, every=every)
         yield EMPTY
     yield from (TextLine(f"! {warning}", "doubtful") for warning in comparison.warnings)
@@ -63,54 +64,52 @@ def verdict_line(one: RunComparison, names: dict[str, str]) -> str:
 
 def pairs_table(one: RunComparison, *, every: bool) -> TextTable:
     """Score, main metrics, then what moved: before, after, difference with interval, verdict."""
-    pairs = [*([one.score] if one.score else []), *one.pairs]
-    by_name = {pair.name: pair for pair in pairs}
-    main = [by_name[name] for name in ("score", *MAIN) if name in by_name]
-    rest = [pair for pair in pairs if pair not in main]
-    moved = [pair for pair in rest if every or pair.verdict in TONES or pair.primary]
-    rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in (*main, *moved)]
-    rows += [
-        TableRow([each.name, "", "none", "", "", f"no value any more: {each.reason}"], "bad")
-        for each in one.vanished
-        if each.is_regression or every
-    ]
-    hidden = len(rest) - len(moved)
-    if hidden:
+    shown = _shown_pairs(one, every=every)
+    rows = [TableRow(_cells(pair), TONES.get(pair.verdict, "")) for pair in shown]
+    vanished = [metric.name for metric in one.vanished if metric.is_regression or every]
+    rows += [TableRow([name, "", "none", "", "", "no value any more"], "bad") for name in vanished]
+    if hidden := len(one.pairs) + (one.score is not None) - len(shown):
         rows.append(TableRow([f"({hidden} more)", "", "", "", "", "all: --all"], "faint"))
-    return TextTable(("metric", "before", "after", "difference", "95% interval", "verdict"), rows, "", ["verdict"])
+    columns = ("metric", "before", "after", "difference", "95% interval", "verdict")
+    return TextTable(columns, rows, "", ["verdict"], ["95% interval"])
 
 
-def pair_cells(pair: MetricPair) -> list[str]:
-    """A metric as a row: name (↓: lower is better), before, after, difference, interval, verdict with the reason."""
-    name = f"{pair.name} ↓" if pair.higher_is_better is False else pair.name
+def _shown_pairs(one: RunComparison, *, every: bool) -> list[MetricPair]:
+    by_name = {pair.name: pair for pair in (one.score, *one.pairs) if pair is not None}
+    main = [by_name.pop(name) for name in ("score", *MAIN) if name in by_name]
+    return [*main, *(pair for pair in by_name.values() if every or pair.verdict in TONES or pair.primary)]
+
+
+def _cells(pair: MetricPair) -> list[str]:
+    """Name, before, after, difference, interval, and the verdict with how many questions rose and fell."""
     before, after = (
-        f"{'≥ ' if lower else ''}{number(value, pair.unit)}"
+        bounded(value, pair.unit, at_least=lower)
         for value, lower in zip((pair.first, pair.last), pair.at_least, strict=True)
     )
-    return [name, before, after, signed(pair.difference, pair.unit), pair_interval(pair), verdict_of(pair)]
+    ends = () if pair.interval is None or pair.difference == 0 else pair.interval
+    spread = " … ".join(signed(end, pair.unit) for end in ends) or "–"
+    moved = f" ({len(pair.risen)} rose, {len(pair.fallen)} fell)" if pair.risen or pair.fallen else ""
+    moved = moved if pair.verdict in TONES or pair.verdict == "no verdict" else ""
+    name = f"{pair.name} ↓" if pair.higher_is_better is False else pair.name
+    return [name, before, after, signed(pair.difference, pair.unit), spread, f"{_verdict(pair)}{moved}"]
 
 
-def verdict_of(pair: MetricPair) -> str:
-    """The verdict with why there is none; of a metric, how many questions rose and fell."""
-    if pair.verdict in TONES:
-        moved = f" ({len(pair.risen)} rose, {len(pair.fallen)} fell)" if pair.risen or pair.fallen else ""
-        return f"{pair.verdict}{moved}"
-    if pair.verdict == "no verdict":
-        return f"not tested ({len(pair.risen)} rose, {len(pair.fallen)} fell)"
-    return pair.verdict if pair.reason is None else f"{pair.verdict}: {pair.reason}"
-
-
-def pair_interval(pair: MetricPair) -> str:
-    """The interval of the difference; a dash for none."""
-    if pair.interval is None or pair.difference == 0:
-        return "–"
-    return " … ".join(signed(end, pair.unit) for end in pair.interval)
+def _verdict(pair: MetricPair) -> str:
+    return "not tested" if pair.verdict == "no verdict" else pair.verdict
 
 
 def signed(value: float, unit: str) -> str:
     """A difference with its sign."""
     text = interval_end(abs(value), unit, 2)
     return f"{'-' if value < 0 else '+'}{text}"
+
+
+def reason_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
+    """Why the metrics of the table have no verdict or no value, a line a reason."""
+    pairs = [pair for pair in _shown_pairs(one, every=every) if pair.verdict not in TONES and pair.reason]
+    reasons = by_reason((pair.name, f"{_verdict(pair)}, {pair.reason}") for pair in pairs)
+    reasons |= by_reason((metric.name, f"no value any more, {metric.reason}") for metric in one.vanished)
+    yield from (TextLine(f"{reason}: {', '.join(names)}", "faint") for reason, names in reasons.items())
 
 
 def change_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
@@ -130,26 +129,18 @@ def change_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
 
 def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPart]:
     """The Pareto front as a table of objectives, and which differences are beyond chance."""
-    columns = [
-        "run",
-        *(f"{name} {'↑' if way == 'higher' else '↓'}" for name, way in front.objectives.items()),
-        "on the front",
-    ]
+    arrows = {"higher": "↑", "lower": "↓"}
+    columns = ["run", *(f"{name} {arrows[better]}" for name, better in front.objectives.items()), "front"]
     rows = []
     for point in front.points:
         cells = [number(point.objectives[name], front.units[name]) for name in front.objectives]
-        dominated = ", ".join(names[key] for key in point.dominated_by)
-        rows.append(
-            TableRow(
-                [
-                    names[point.run_id],
-                    *cells,
-                    "yes" if point.on_front else f"no: {dominated} is at least as good on all",
-                ],
-                "good" if point.on_front else "",
-            )
-        )
-    yield TextTable(columns, rows, "Pareto front", ["on the front"])
+        on_front = "yes" if point.on_front else "no"
+        rows.append(TableRow([names[point.run_id], *cells, on_front], "good" if point.on_front else ""))
+    yield TextTable(columns, rows, "Pareto front", ["front"])
+    for point in front.points:
+        if point.dominated_by:
+            better = ", ".join(names[key] for key in point.dominated_by)
+            yield TextLine(f"at least as good as {names[point.run_id]} on all: {better}")
     for difference in front.differences:
         if difference.better is not None:
             other = difference.first if difference.better == difference.last else difference.last
@@ -177,13 +168,4 @@ def several_table(comparison: Comparison) -> TextTable:
             mark = "" if pair is None or pair.verdict not in TONES else f" {pair.verdict}"
             cells.append("–" if pair is None else f"{number(pair.last, pair.unit)}{mark}")
         rows.append([name, *cells])
-    return grid("", columns, rows)
-
-
-def regression_lines(comparison: Comparison) -> Sequence[str]:
-    """What is worse than in the baseline beyond chance, a line each."""
-    return [
-        f"{pair.name} of {one.run}: {number(pair.first, pair.unit)} → {number(pair.last, pair.unit)}"
-        for one in comparison.against
-        for pair in one.regressions
-    ]
+    return grid("Side by side", columns, rows)

@@ -1,13 +1,12 @@
 """`junit`: gates, questions that went wrong and what was not measured, as test cases that every CI can read."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evals.metrics.registry import known_metric
-from evals.report.ci import Checked, CommandEnd, CommandProblem, fails
+from evals.report.ci import Checked, CommandEnd
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.config import SCORE
 from evals.scoring.outcomes import WENT_WRONG, Outcome, count_outcomes
@@ -20,6 +19,8 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 (section 2.2) has no room for, escaped or not."""
 
 _NAME, _MESSAGE, _TEXT = 200, 500, 1_000
+_ENDED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+"""The attribute of a suite that counts cases of a result."""
 
 
 class JUnitCase(NamedTuple):
@@ -50,28 +51,18 @@ def junit_of(ended: CommandEnd) -> Iterator[str]:
     Suites are `run`, `gates.GROUP`, `questions.OUTCOME` and `metrics.GROUP` (those without a value); of several runs
     each begins with the run's name.
     """
-    cases = [_of_command(ended.problem, ended.runs)]
-    for each in ended.runs:
-        cases += _of_run(each, f"{each.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
-    suites: dict[str, list[JUnitCase]] = {}
-    for case in cases:
-        suites.setdefault(case.suite, []).append(case)
-    root = Element("testsuites", {"name": "evals", **_counts(cases)})
-    for name, members in suites.items():
-        skipped = str(sum(case.result == "skipped" for case in members))
-        suite = SubElement(root, "testsuite", {"name": xml_text(name, _NAME), **_counts(members), "skipped": skipped})
-        for case in members:
-            _add_case(suite, case)
+    root, suites = Element("testsuites", name="evals"), dict[str, Element]()
+    for case in _cases(ended):
+        if case.suite not in suites:
+            suites[case.suite] = SubElement(root, "testsuite", name=xml_text(case.suite, _NAME))
+        _add_case(suites[case.suite], case)
+    for element in (root, *suites.values()):
+        element.set("tests", str(len(element.findall(".//testcase"))))
+        for result, attribute in _ENDED.items():
+            if element is not root or attribute != "skipped":  # the schema has no such count of all suites
+                element.set(attribute, str(len(element.findall(f".//{result}"))))
     indent(root, space="")
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield tostring(root, encoding="unicode")
-    yield "\n"
-
-
-def _counts(cases: Sequence[JUnitCase]) -> dict[str, str]:
-    results = Counter(case.result for case in cases)
-    figures = {"tests": len(cases), "failures": results["failure"], "errors": results["error"]}
-    return {name: str(figure) for name, figure in figures.items()}
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def _add_case(suite: Element, case: JUnitCase) -> None:
@@ -85,32 +76,34 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
         SubElement(element, case.result, attributes).text = "\n".join(lines)
 
 
-def _of_command(problem: CommandProblem | None, runs: Sequence[Checked]) -> JUnitCase:
-    """Whether there is a whole run at all: one case, so that no report is empty."""
-    if problem is not None and not problem.of_gates:
-        return JUnitCase("run", "complete", "error", problem.kind, problem.message, problem.hint or "")
-    if not runs:
-        return JUnitCase("run", "complete", "skipped", message="nothing was asked")
-    undone = [f"run {each.run.id} is {each.run.status}" for each in runs if each.run.status != "complete"]
-    if undone:
-        return JUnitCase("run", "complete", "error", "incomplete", "; ".join(undone))
-    return JUnitCase("run", "complete")
+def _cases(ended: CommandEnd) -> Iterator[JUnitCase]:
+    """Whether all is whole, which is one case, so that no report is empty; then the cases of each run."""
+    problem, undone = ended.problem, [each.run for each in ended.runs if each.run.status != "complete"]
+    if problem is not None and problem.kind != "GateFailedError":  # each gate is a case of its own
+        yield JUnitCase("run", "complete", "error", problem.kind, problem.message, problem.hint or "")
+    elif not ended.runs:
+        yield JUnitCase("run", "complete", "skipped", message="nothing was asked")
+    elif undone:
+        message = "; ".join(f"run {run.id} is {run.status}" for run in undone)
+        yield JUnitCase("run", "complete", "error", "incomplete", message)
+    else:
+        yield JUnitCase("run", "complete")
+    for each in ended.runs:
+        yield from _of_run(each, f"{each.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
 
 
 def group_of(gate: str, run: EvalRun) -> str:
     """The group of the metric that a condition is on; "score" of the weighted score, "other" of what is unknown."""
     name = re.split(r"\W", gate, maxsplit=1)[0]
-    if name == SCORE:
-        return SCORE
     metric = run.scorecard.find(name) or known_metric(name)
-    return "other" if metric is None else metric.group.value
+    return SCORE if name == SCORE else "other" if metric is None else metric.group.value
 
 
 def _of_run(checked: Checked, prefix: str, *, lenient: bool) -> Iterator[JUnitCase]:
+    results = {"met": "passed", "not met": "failure", "not enough evidence": "skipped" if lenient else "failure"}
     for gate in checked.gates:
-        result = "failure" if fails(gate, lenient=lenient) else "passed" if gate.outcome == "met" else "skipped"
         suite = f"{prefix}gates.{group_of(gate.gate, checked.run)}"
-        yield JUnitCase(suite, gate.gate, result, gate.outcome, gate.message)
+        yield JUnitCase(suite, gate.gate, results[gate.outcome], gate.outcome, gate.message)
     if checked.run.is_unscored:
         return
     yield from _of_questions(checked.saved, prefix)
@@ -132,8 +125,7 @@ def _of_questions(saved: SavedRun, prefix: str) -> Iterator[JUnitCase]:
         suite, classname = f"{prefix}questions.{outcome.value}", f"{prefix}questions.{record.question.dataset}"
         why = saved.ending(record).why
         yield JUnitCase(suite, record.question.id, result, kind, why, _facts(record), classname)
-    rest = len(rows) - MOST_QUESTIONS
-    if rest > 0:
+    if (rest := len(rows) - MOST_QUESTIONS) > 0:
         more = f"{counted(rest, 'more question')} went wrong: `evals show {saved.run.id}` lists them all"
         yield JUnitCase(f"{prefix}questions.more", "more questions", "failure", "more", more)
 

@@ -4,22 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from evals.compare.models import Comparison
-from evals.report.compared import comparison_parts
+from evals.report import summary
 from evals.report.elements import ShownPart, TextLine, TextTable
-from evals.report.summary import (
-    cost_lines,
-    gate_lines,
-    head_line,
-    judge_lines,
-    notes_of,
-    outcome_line,
-    score_line,
-    score_parts,
-    scorecard_lines,
-    scorecard_table,
-    wrong_table,
-)
 from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
 from evals.text.foreign import one_line
@@ -78,25 +64,25 @@ def part_lines(parts: Iterable[ShownPart]) -> Iterator[str]:
 def run_lines(saved: SavedRun) -> Iterator[str]:
     """A run: score, gates, outcomes, what went wrong, scorecard."""
     run = saved.run
-    yield f"### {escaped(score_line(run))}\n\n{escaped(head_line(run))}\n\n{escaped(outcome_line(run))}\n\n"
-    yield from part_lines(gate_lines(run.gates))
-    wrong = wrong_table(run, saved.results)
+    head, outcomes = escaped(summary.head_line(run)), escaped(summary.outcome_line(run))
+    yield f"### {escaped(summary.score_line(run))}\n\n{head}\n\n{outcomes}\n\n"
+    yield from part_lines(summary.gate_lines(run.gates))
+    wrong = summary.wrong_table(run, saved.results)
     if wrong is not None:
         yield "\n"
         yield from table_lines(wrong)
-    yield from table_lines(scorecard_table(run))
-    yield from part_lines(TextLine(line) for line in scorecard_lines(run))
+    yield from table_lines(summary.scorecard_table(run))
+    yield from part_lines(TextLine(line) for line in summary.scorecard_lines(run))
 
 
 def to_markdown(saved: SavedRun) -> Iterator[str]:
-    """A whole run: scorecard, parts of the score, cost, judge, notes, and examples of what went wrong."""
+    """A whole run: scorecard, parts of the score, judge, notes, and examples of what went wrong."""
     run = saved.run
     yield from run_lines(saved)
     for title, lines in (
-        ("Score", score_parts(run)),
-        ("Cost", cost_lines(run)),
-        ("Judge", judge_lines(run)),
-        ("Notes", notes_of(run)),
+        ("Score", summary.score_parts(run)),
+        ("Judge", summary.judge_lines(run)),
+        ("Notes", summary.notes_of(run)),
     ):
         listed = [f"- {escaped(line.strip())}\n" for line in lines]
         if listed:
@@ -122,11 +108,6 @@ def _examples(saved: SavedRun) -> Iterator[str]:
         if response is not None and response.answer:
             yield f"  - answer: {escaped(response.answer)}\n"
     yield "\n</details>\n"
-
-
-def comparison_lines(comparison: Comparison, *, every: bool = False) -> Iterator[str]:
-    """A comparison as the terminal has it."""
-    yield from part_lines(comparison_parts(comparison, every=every))
 
 
 def within(limit: int, pieces: Iterable[str], more: str) -> str:

@@ -17,21 +17,10 @@ from evals.compare.models import Comparison
 from evals.compare.paired import compare_runs
 from evals.compare.pareto import common_objectives
 from evals.errors import ConfigError
-from evals.report.compared import change_lines, name_of, pairs_table, pareto_parts, several_table, verdict_line
-from evals.report.elements import ShownPart, TextTable
+from evals.report import summary, wording
+from evals.report.compared import comparison_parts, several_table
 from evals.report.hints import applying
-from evals.report.summary import (
-    GATE_TONES,
-    cost_lines,
-    head_line,
-    judge_lines,
-    notes_of,
-    outcome_line,
-    score_line,
-    score_parts,
-    scorecard_lines,
-)
-from evals.report.wording import arrow, interval, label_of, level, place_of, remarks_of, value
+from evals.report.wording import level, missing_golds, place_of
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.config import confidence, headline
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on, wrong_headline
@@ -39,9 +28,6 @@ from evals.scoring.saved import SavedRun
 from evals.store.atomic import write_output
 from evals.text.foreign import one_line, printable
 
-_SHOWN = (applying, arrow, cost_lines, head_line, interval, judge_lines, label_of, notes_of, outcome_line, remarks_of,
-          score_line, score_parts, scorecard_lines, value, wrong_headline)  # fmt: skip
-"""The functions that the template calls: terminal and Markdown say the same."""
 _BINS = 20
 _CITED, _OTHER = 200, 80
 """The page has this many characters of a chunk that is cited, and of one that is not; of one that holds gold, all."""
@@ -58,7 +44,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = printable
-    environment.globals |= {each.__name__: each for each in (*_SHOWN, bar)} | {"gate_tones": GATE_TONES}
+    environment.globals |= {"summary": summary, "wording": wording}  # terminal and Markdown say the same
+    environment.globals |= {"applying": applying, "bar": bar, "wrong_headline": wrong_headline}
     return environment
 
 
@@ -104,37 +91,17 @@ def _server(run: EvalRun) -> str:
 
 
 def _compared(runs: Sequence[SavedRun]) -> dict[str, Any] | None:
-    """The comparison as the template has it; None of a single run."""
+    """What the terminal says of a comparison, and a picture of its front; None of a single run."""
     if len(runs) < 2:
         return None
+    several = len(runs) > 2
     try:
-        has_front = len(runs) > 2 and bool(common_objectives([each.run for each in runs]))
+        has_front = several and bool(common_objectives([each.run for each in runs]))
         comparison = compare_runs(runs, with_pareto=has_front)
     except ConfigError as error:
         return {"why_not": error.message}
-    names = {head.id: name_of(head.id, head.name) for head in comparison.runs}
-    return {
-        "why_not": None,
-        "against": [
-            {
-                "verdict": verdict_line(one, names),
-                "table": pairs_table(one, every=True),
-                "changes": list(change_lines(one, every=False)),
-                "questions": [*one.lost, *one.gained],
-            }
-            for one in comparison.against
-        ],
-        "several": several_table(comparison) if len(runs) > 2 else None,
-        "pareto": _split(list(pareto_parts(comparison.pareto, names))) if comparison.pareto else None,
-        "scatter": _scatter(comparison),
-        "warnings": comparison.warnings,
-        "differences": comparison.differences,
-    }
-
-
-def _split(parts: Sequence[ShownPart]) -> dict[str, list[Any]]:
-    tables = [part for part in parts if isinstance(part, TextTable)]
-    return {"tables": tables, "lines": [part for part in parts if not isinstance(part, TextTable)]}
+    parts = [*([several_table(comparison)] if several else []), *comparison_parts(comparison, every=True)]
+    return {"parts": parts, "scatter": _scatter(comparison)}
 
 
 def _scatter(comparison: Comparison) -> dict[str, Any] | None:
@@ -235,7 +202,7 @@ class RunPage:
                 "remarks": remarks_on(record),
                 "chunks": (chunks := _chunks(self.saved, record)),
                 "hidden": len(record.response.chunks or []) - len(chunks) if record.response else 0,
-                "missing": _missing(self.saved, record),
+                "missing": list(missing_golds(self.saved.settings.sample_of(record))),
                 "values": values,
                 "others": {name: text for name, text in values.items() if name not in in_columns},
                 "reasons": [f"{reason} ({len(names)})" for reason, names in reasons.items()],
@@ -289,15 +256,3 @@ def marked(text: str, golds: Sequence[str]) -> Markup:
             end = start + len(gold.strip())
             return Markup("{}<mark>{}</mark>{}").format(clean[:start], clean[start:end], clean[end:])
     return Markup("{}").format(clean)
-
-
-def _missing(saved: SavedRun, record: EvalRecord) -> list[str]:
-    """The golds that no chunk holds."""
-    response = record.response
-    if response is None or response.chunks is None:
-        return []
-    found = saved.settings.sample_of(record).matches.found
-    golds = enumerate(record.question.gold_passages)
-    return [
-        f"{gold.document_id or ''} {gold.text or gold.chunk_id or ''}".strip() for at, gold in golds if at not in found
-    ]

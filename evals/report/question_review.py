@@ -1,24 +1,18 @@
 """The sheet in which people look through questions, what they decided in it, and what a file of questions covers."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+from evals.datasets.tables import read_table
 from evals.errors import DatasetError
 from evals.report.sheets import sheet
 from evals.schemas.dataset import EvalQuestion
-from evals.text.decoding import read_text
 from evals.text.numbers import counted, share
-from evals.text.tokens import STOP_WORDS, tokens
 
 KEEP, EDIT, DROP = "keep", "edit", "drop"
 COLUMNS = ("id", "kind", "question", "expected_answer", "paragraph", "document", "verdict", "comment")
-_GUARDED = ("=", "+", "-", "@")
-"""Before which a sheet has an apostrophe, that a spreadsheet does not take a text for a formula."""
 
 
 def question_sheet(questions: Iterable[EvalQuestion], paragraphs: Mapping[str, str]) -> Iterator[str]:
@@ -54,23 +48,20 @@ def read_decisions(path: Path) -> dict[str, dict[str, str]]:
     Raises:
         DatasetError: It cannot be read, has no column `id` or `verdict`, or a verdict is none.
     """
-    text, _ = read_text(path, windows=True)
-    header = text.partition("\n")[0]
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
-    rows = [{title: cell or "" for title, cell in row.items() if title is not None} for row in reader]
-    if missing := {"id", "verdict", "question", "expected_answer"} - {*(rows[0] if rows else ())}:
-        raise DatasetError(f"{path.name} has no column {sorted(missing)[0]!r}", "save the sheet of the review as CSV")
-    for number, row in enumerate(rows, start=2):
-        verdict = row["verdict"].strip().lower()
+    rows, _ = read_table(path, COLUMNS.__contains__)
+    decisions: dict[str, dict[str, str]] = {}
+    for where, cells in rows:
+        row = {title: str(cell).strip() for title, cell in cells.items()}
+        if missing := {"id", "verdict", "question", "expected_answer"} - row.keys():
+            hint = "save the sheet of the review as CSV or Excel"
+            raise DatasetError(f"{path.name} has no column {min(missing)!r}", hint)
+        row["verdict"] = verdict = row["verdict"].lower()
         if verdict not in {"", KEEP, EDIT, DROP}:
-            raise DatasetError(f"{path.name}, row {number}: no verdict {verdict!r}", f"write {KEEP}, {EDIT} or {DROP}")
-        if verdict == EDIT and not (row["question"].strip() and row["expected_answer"].strip()):
-            raise DatasetError(
-                f"{path.name}, row {number}: an edited question needs its text and its answer", f"or {DROP} it"
-            )
-        row["verdict"] = verdict
-    return {row["id"]: row for row in rows}
+            raise DatasetError(f"{where}: no verdict {verdict!r}", f"write {KEEP}, {EDIT} or {DROP}")
+        if verdict == EDIT and not (row["question"] and row["expected_answer"]):
+            raise DatasetError(f"{where}: an edited question needs its text and its answer", f"or {DROP} it")
+        decisions[row["id"]] = row
+    return decisions
 
 
 def reviewed(
@@ -86,18 +77,14 @@ def reviewed(
             continue
         update: dict[str, Any] = {"metadata": {**question.metadata, "reviewed": verdict}}
         if verdict == EDIT:
-            update["question"] = _cell(row["question"])
-            update |= {} if question.is_unanswerable else {"expected_answer": _cell(row["expected_answer"])}
+            update["question"] = row["question"]
+            update |= {} if question.is_unanswerable else {"expected_answer": row["expected_answer"]}
         kept.append(question.model_copy(update=update))
     return kept, counts
 
 
-def _cell(text: str) -> str:
-    return (text[1:] if text.startswith("'") and text[1:].lstrip().startswith(_GUARDED) else text).strip()
-
-
 def coverage(questions: Sequence[EvalQuestion]) -> Iterator[str]:
-    """What questions cover: kinds, documents, and how many of their words stand in their gold."""
+    """What questions cover: kinds, documents, and how many copy their passage."""
     kinds = Counter(str(question.metadata["kind"]) for question in questions if "kind" in question.metadata)
     if kinds:
         yield f"kinds: {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}"
@@ -108,16 +95,6 @@ def coverage(questions: Sequence[EvalQuestion]) -> Iterator[str]:
     if documents:
         name, most = documents.most_common(1)[0]
         yield f"gold in {counted(len(documents), 'document')}; most in {name}: {counted(most, 'question')}"
-    shares = [overlap for question in questions if (overlap := _overlap(question)) is not None]
-    if shares:
-        copied = sum("copied" in question.metadata.get("checks", ()) for question in questions)
-        tagged = (
-            f"; {share(copied, len(questions), 'question', 'has')} six words in a row of the passage" if kinds else ""
-        )
-        yield f"words of a question that stand in its gold: median {median(shares):.0%}{tagged}"
-
-
-def _overlap(question: EvalQuestion) -> float | None:
-    asked = {*tokens(question.question)} - STOP_WORDS
-    held = {word for gold in question.gold_passages for word in tokens(gold.text)}
-    return len(asked & held) / len(asked) if asked and held else None
+    copied = sum("copied" in question.metadata.get("checks", ()) for question in questions)
+    if kinds:
+        yield f"{share(copied, len(questions), 'question', 'has')} six words in a row of the passage"

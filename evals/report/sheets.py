@@ -44,7 +44,6 @@ _COLUMNS = {
 _OF_QUESTION = {"id", "dataset", "question", "expected_answer", "is_unanswerable"}
 _OF_RESPONSE = {"latency_ms", "time_to_first_token_ms", "attempts"}
 _GROUP = 1000
-_EXACT = 2**53
 
 
 def row_of(saved: SavedRun, record: EvalRecord) -> SheetRow:
@@ -156,43 +155,24 @@ def to_json(saved: SavedRun) -> Iterator[str]:
 
 
 def to_parquet(saved: SavedRun) -> Iterator[bytes]:
-    """A row a question, with its chunks; what has parts is JSON, and so is metadata of several types."""
+    """A row a question, with its chunks; what has parts is JSON, and metadata are texts."""
     import pyarrow as pa  # noqa: PLC0415 - a third of a second that no other command needs
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    types = {**_COLUMNS, **dict.fromkeys(metric_columns(saved), "double"), **_metadata_types(saved)}
+    metadata = dict.fromkeys((f"meta.{key}" for key in _metadata_keys(saved)), "json")
+    types = {**_COLUMNS, **dict.fromkeys(metric_columns(saved), "double"), **metadata}
     schema = pa.schema([(name, pa.string() if kind == "json" else kind) for name, kind in types.items()])
-    rows = ({name: _typed(row.get(name), kind) for name, kind in types.items()} for row in _rows(saved))
+    rows = (row_of(saved, record) for record in saved.records())
     with TemporaryFile() as file:
         with pq.ParquetWriter(file, schema, compression="zstd") as writer:
             while group := list(islice(rows, _GROUP)):
-                writer.write_batch(pa.RecordBatch.from_pylist(group, schema), row_group_size=_GROUP)
+                cells = [{name: _typed(row.get(name), kind) for name, kind in types.items()} for row in group]
+                writer.write_batch(pa.RecordBatch.from_pylist(cells, schema), row_group_size=_GROUP)
         file.seek(0)
         yield from iter(lambda: file.read(1 << 20), b"")
 
 
-def _rows(saved: SavedRun) -> Iterator[SheetRow]:
-    return (row_of(saved, record) for record in saved.records())
-
-
-def _metadata_types(saved: SavedRun) -> dict[str, str]:
-    kinds: dict[str, set[str]] = {}
-    for record in saved.records():
-        for key, value in record.question.metadata.items():
-            if value is not None:
-                kinds.setdefault(f"meta.{key}", set()).add(_kind(value))
-    return {key: next(iter(each)) if len(each) == 1 else "json" for key, each in kinds.items()}
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "double" if abs(value) <= _EXACT else "json"
-    return "string" if isinstance(value, str) else "json"
-
-
 def _typed(value: Any, kind: str) -> Any:
-    if value is None or kind in {"bool", "string", "int32"}:
+    if kind != "json" or value is None or isinstance(value, str):
         return value
-    return float(value) if kind == "double" else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)

@@ -10,7 +10,6 @@ from evals.report.wording import (
     label_of,
     level,
     named,
-    number,
     ratio,
     remarks_of,
     score_range,
@@ -27,7 +26,6 @@ from evals.scoring.results import Results
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
-COST_PER_QUERY = "cost_per_query"
 _MOST, _FEW, _NAMED = 15, 3, 6
 """A scorecard of more metrics than these shows the main ones of each group, at least three."""
 
@@ -88,16 +86,9 @@ def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
 
 def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
     """How many questions went wrong in which way, with the name for `--failed`; None where none did."""
-    counts = count_outcomes(results)
-    if not counts:
-        return None
-    rows = [TableRow([str(len(one.rows)), one.outcome.label, one.outcome.value]) for one in counts]
-    return TextTable(
-        ["", "what went wrong first", "show --failed"],
-        rows,
-        wrong_headline(results, run.question_count),
-        ["what went wrong first", "show --failed"],
-    )
+    rows = [[str(len(one.rows)), one.outcome.label, one.outcome.value] for one in count_outcomes(results)]
+    columns, title = ["", "what went wrong first", "show --failed"], wrong_headline(results, run.question_count)
+    return grid(title, columns, rows, words=columns) if rows else None
 
 
 def example_of(counts: Sequence[OutcomeCount]) -> tuple[Outcome, int] | None:
@@ -169,16 +160,13 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
 def sufficiency_table(run: EvalRun) -> Iterator[TextTable]:
     """Of a judged log, whether the retrieved texts suffice, by whether the answer declines."""
     grounds = run.log.grounds if run.log is not None else {}
-    if not grounds:
-        return
-    rows = []
-    for ground, remark in (
-        ("sufficient", "declined: could have answered"),
-        ("insufficient", "answered: without a ground"),
-    ):
-        cells = [f"{grounds[f'{ground} {decision}']:,.0f}" for decision in ("answered", "declined")]
-        rows.append(TableRow([f"texts {ground}", *cells, remark]))
-    yield TextTable(["rows of the log", "answered", "declined", ""], rows)
+    remarks = {"sufficient": "declined: could have answered", "insufficient": "answered: without a ground"}
+    rows = [
+        [f"texts {ground}", f"{grounds[f'{ground} answered']:,.0f}", f"{grounds[f'{ground} declined']:,.0f}", remark]
+        for ground, remark in remarks.items()
+        if grounds
+    ]
+    yield from [grid("", ["rows of the log", "answered", "declined", ""], rows)] if rows else []
 
 
 def score_parts(run: EvalRun) -> Iterator[str]:
@@ -193,18 +181,7 @@ def score_parts(run: EvalRun) -> Iterator[str]:
         yield f"not measured: {', '.join(weighted.left_out)}; the other parts are scaled up"
 
 
-# Cost, judge, notes, gates, repeats.
-
-
-def cost_lines(run: EvalRun) -> list[str]:
-    """What the server and the judge have cost, or why that is not known."""
-    summary = run.scorecard.find(COST_PER_QUERY)
-    if summary is None or summary.value is None:
-        server = f"not known: {summary.reason}" if summary else f"{COST_PER_QUERY} was not measured"
-    else:
-        total = number(summary.value * summary.sample_size, summary.unit)
-        server = f"{value(summary)} a question, {total} for {counted(summary.sample_size, 'question')}"
-    return [f"server: {server}", f"judge: {judge_cost(run.judge) if run.judge else 'none was used'}"]
+# Judge, notes, gates, repeats.
 
 
 def judge_cost(judge: JudgeRecord) -> str:
@@ -263,48 +240,33 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
             f"the same answer each time to {repeats.same_answers:.1%} of {counted(repeats.compared, 'question')}; "
             f"{repeats.agreement:.3f} of pairs of answers are the same"
         )
-    rows = [
-        [
-            one.name,
-            str(one.questions),
-            *(f"{share_:.3f}" for share_ in (one.pass_hat[0], one.pass_hat[-1])),
-            _ends(one.pass_all_ci),
-        ]
-        for one in repeats.metrics
-        if one.pass_hat
-    ]
+    rows = []
+    for one in repeats.metrics:
+        if one.pass_hat:
+            ends = "–" if one.pass_all_ci is None else score_range(one.pass_all_ci)
+            rows.append([one.name, str(one.questions), f"{one.pass_hat[0]:.3f}", f"{one.pass_hat[-1]:.3f}", ends])
     if rows:
-        yield grid(
-            "pass^k: share of questions whose k answers are all right",
-            ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"],
-            rows,
-        )
-
-
-def _ends(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"{ends[0]:.3f} … {ends[1]:.3f}"
+        columns = ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"]
+        yield grid("pass^k: share of questions whose k answers are all right", columns, rows)
 
 
 # A list of runs.
 
 
-def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
-    """A row a run; a letter behind scores that are made of different parts, by groups that compare."""
-    letters = {
-        run.id: f" [{chr(97 + place % 26)}]" for place, group in enumerate(groups) for run in group if len(groups) > 1
-    }
+def runs_table(runs: Sequence[EvalRun]) -> TextTable:
+    """A row a run."""
     columns = ("id", "created", "status", "questions", "score", "name", "server", "profile", "datasets")
-    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
+    rows = [TableRow(_run_cells(run)) for run in runs]
     return TextTable(columns, rows, words=columns[5:], spare=("profile", "datasets", "created", "server"))
 
 
-def _run_cells(run: EvalRun, letter: str) -> list[str]:
+def _run_cells(run: EvalRun) -> list[str]:
     return [
         run.id,
         f"{run.created_at:%Y-%m-%d %H:%M}",
         run.status if run.completed_at else "unfinished",
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        f"{headline(run)}{letter}",
+        str(headline(run)),
         one_line("" if run.id in run.name else run.name, 60),
         one_line("built-in" if run.eval_config.get("embedded") else run.server.url, 60),
         one_line(run.server.profile, 40),

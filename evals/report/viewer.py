@@ -1,10 +1,9 @@
 """`evals view`: the pages of a folder of runs, served on loopback, read only."""
 
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, HTTPException, Query, Request, Response
@@ -95,29 +94,7 @@ def bind(port: int) -> socket.socket:
     return listener
 
 
-class Listening:
-    """A server in a thread, as a context manager.
-
-    Args:
-        app: What it serves.
-        listener: Its socket.
-    """
-
-    def __init__(self, app: FastAPI, listener: socket.socket) -> None:
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
-        self._listener = listener
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(timeout=5)
-        self._listener.close()
-
-    def wait(self) -> None:
-        """Wait until the server ends."""
-        while self._thread.is_alive():
-            self._thread.join(timeout=0.5)
+def serve(app: FastAPI, listener: socket.socket) -> None:
+    """Serve until a signal ends it, which is raised again then: Ctrl-C as KeyboardInterrupt."""
+    with listener:
+        uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off")).run(sockets=[listener])

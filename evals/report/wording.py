@@ -1,7 +1,7 @@
 """Numbers and names formatted for readers, the same wherever they are shown."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evals.text.foreign import printable
 
 if TYPE_CHECKING:
+    from evals.metrics.sample import Sample
     from evals.schemas.calibration import Figure
     from evals.schemas.response import RetrievedChunk
     from evals.schemas.results import MetricSummary
@@ -168,6 +169,13 @@ def place_of(chunk: "RetrievedChunk") -> str:
     """Where a chunk is from: `document § section`, as far as the server says."""
     name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
     return f"{name} § {chunk.section}" if chunk.section else name
+
+
+def missing_golds(sample: "Sample") -> Iterator[str]:
+    """The golds that none of the chunks holds, each with its document."""
+    for place, gold in enumerate(sample.question.gold_passages):
+        if sample.response.chunks is not None and place not in sample.matches.found:
+            yield f"{gold.document_id or ''} {gold.text or gold.chunk_id or ''}".strip()
 
 
 def natural_order(text: str) -> tuple[float, list[tuple[bool, int, str]]]:

@@ -9,7 +9,6 @@ from rich.console import Console
 from evals.run.estimate import Estimate
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.scoring.settings import ScoreSettings
 from evals.text.foreign import plain
 from evals.text.numbers import counted
 
@@ -33,9 +32,6 @@ class Observer:
 
     def begin(self, total: int, done: int) -> None:
         """Asking begins: `total` questions, of which `done` were answered before (a resumed run)."""
-
-    def measured_with(self, settings: ScoreSettings) -> None:
-        """How the answers to come will be measured."""
 
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
         """An exchange ended, with an answer or without."""

@@ -129,7 +129,6 @@ async def measure_answers(
     problem: BaseException | None = None
     with store.journal(run) as journal:
         journal.copy(answers.records)
-        observer.measured_with(settings)
         judging = tools.begin_judging(config, settings, journal, observer, free=answers.free)
         if judging is not None:
             try:

@@ -12,11 +12,17 @@ from evals.cli import COMMANDS, app
 Cli = Callable[..., Any]
 
 
+def parameters(name: str) -> list[Any]:
+    """The flags and arguments of a command, without --help."""
+    command: Any = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    command.get_params(command.make_context(name, [], resilient_parsing=True))
+    return list(command.params)
+
+
 def panels(command: str) -> dict[str, list[str]]:
     """The flags of a command under the titles of their groups; those without one under ""."""
-    group: Any = typer.main.get_command(app)
     found: dict[str, list[str]] = {}
-    for flag in group.commands[command].params:
+    for flag in parameters(command):
         if flag.param_type_name == "option":
             found.setdefault(flag.rich_help_panel or "", []).append(flag.name)
     return found
@@ -62,8 +68,7 @@ def test_the_short_help_shows_the_common_flags_and_names_the_long_one(evals_cli:
 def test_help_can_be_read_in_80_columns(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """No flag and no word of what it does is cut."""
     monkeypatch.setenv("COLUMNS", "80")
-    group: Any = typer.main.get_command(app)
-    flags = group.commands[command].params
+    flags = parameters(command)
     out = evals_cli(command, "--help-all").out
     assert "…" not in out
     words = " ".join(out.replace("│", " ").split())
@@ -86,5 +91,4 @@ def test_help_can_be_read_in_80_columns(evals_cli: Cli, monkeypatch: pytest.Monk
 )
 def test_help_names_defaults_and_what_else_may_be_given(command: str, said: str) -> None:
     """What a flag does is said in a sentence that stands by itself."""
-    group: Any = typer.main.get_command(app)
-    assert any(said in (parameter.help or "") for parameter in group.commands[command].params)
+    assert any(said in (parameter.help or "") for parameter in parameters(command))

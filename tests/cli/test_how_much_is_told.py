@@ -10,7 +10,6 @@ import pytest
 from evals.cli.progress import Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings
 
 Cli = Callable[..., Any]
 
@@ -54,24 +53,21 @@ def test_little_and_much_exclude_each_other(ask: Cli, evals_cli: Cli, golden_ser
         assert "--quiet and --verbose exclude each other" in result.err
 
 
-def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the bar, as answers come; a question without gold and one without an answer leave the mean alone."""
+def test_a_terminal_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar, with the questions that failed and what was judged beside it."""
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
-    terminal.measured_with(ScoreSettings())
     terminal.begin(4, 0)
-    failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
     terminal.answered(QUESTION, answer("The battery lasts 96 hours."))
-    terminal.answered(QUESTION.model_copy(update={"id": "q2"}), answer("Nothing of the kind."))
-    terminal.answered(EvalQuestion(id="q3", question="Why?"), answer("x"))
-    terminal.answered(QUESTION.model_copy(update={"id": "q4"}), failed)
+    terminal.answered(QUESTION, EvalResponse(error=ResponseError(kind="timeout", message="too late")))
     terminal.judged(1, 0.02)
     terminal.end()
-    assert "recall_at_5 0.50 (2), 1 judged, $0.02" in screen.getvalue()
+    assert "2/4" in screen.getvalue()
+    assert "/s, 1 failed, 1 judged, $0.02" in screen.getvalue()
 
 
 def test_a_line_of_a_failure_says_what_went_wrong() -> None:

@@ -17,7 +17,7 @@ SHOWN_WITHOUT = {
 }
 
 
-@pytest.mark.parametrize("command", ["runs", "show", "compare"])
+@pytest.mark.parametrize("command", ["show", "compare"])
 def test_a_command_over_saved_runs_loads_nothing_that_asks_or_reads_answers(command: str) -> None:
     """They print what stands in the run."""
     code = f"import evals.cli.commands.{command}, sys; print(*sorted({SHOWN_WITHOUT} & set(sys.modules)))"

@@ -79,7 +79,12 @@ SCORED = ServerRecord(url="answers.jsonl", profile=SAVED_ANSWERS)
         ([status(503), *[status(404)] * 11], {}, "12 of 40 questions brought no answer (status: 12; such as HTTP 404)"),
         ([], {"not_asked": 1, "server": SCORED}, "1 of 40 questions has no saved answer"),
         ([], {"prevented": 9}, "the judge's budget is spent: 9 decisions were not made"),
-        ([status(503)], {"judge": {"transport": 9}}, "9 decisions of the judge failed (transport: 9)"),
+        (
+            [status(503)],
+            {"judge": {"transport": 9}},
+            "1 of 40 questions brought no answer (status: 1; such as HTTP 503); "
+            "9 decisions of the judge failed (transport: 9)",
+        ),
     ],
 )
 def test_what_is_undone_is_its_own_cause(undone: Undone, errors: Any, parts: Any, said: str) -> None:

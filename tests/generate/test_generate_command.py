@@ -79,17 +79,6 @@ def test_a_file_that_an_editor_saved_loses_no_question(
     assert [question.expected_answer for question in read_file(path).questions] == ["$14.50"]
 
 
-def test_gold_that_left_its_document_is_told_before_going_on(
-    generate: Callable[..., Any], docs: Path, messages_api: Any
-) -> None:
-    """The questions that are there rest on what the documents said."""
-    messages_api.script(drafted(**GOOD), solved("$14.50", 1, 2))
-    assert generate(docs / "ferry.md", *ONE).code == 0
-    ferry = docs / "ferry.md"
-    ferry.write_text(ferry.read_text().replace("14.50", "19.90"))
-    assert "1 gold passage is not in these documents any more" in generate(ferry, *ONE).err
-
-
 def test_a_damaged_journal_is_named(generate: Callable[..., Any], docs: Path) -> None:
     """It holds what was paid for, so it is not dropped in silence."""
     Path("questions.journal.jsonl").write_text('{"key": 1}\n{"key": "a"}\n')

@@ -146,7 +146,7 @@ def test_three_runs_have_a_front_with_its_picture(tmp_path: Path) -> None:
     html = page(*runs)
     assert "Side by side" in html
     assert 'aria-label="quality and latency of each run"' in html
-    assert "no: aaaa1111, bbbb2222" in Elements(html).text
+    assert "at least as good as cccc3333 on all: aaaa1111, bbbb2222" in Elements(html).text
 
 
 def test_runs_without_a_common_question_are_shown_without_a_comparison(tmp_path: Path) -> None:

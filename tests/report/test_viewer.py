@@ -1,6 +1,7 @@
 """`evals view`: the pages of a folder over loopback HTTP, for whoever has the token."""
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from whole_runs import saved_run, valued_run
 
 from evals.errors import ConfigError
-from evals.report.viewer import Listening, bind, create_app
+from evals.report.viewer import bind, create_app, serve
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 
 TOKEN = "secret"
@@ -34,7 +35,8 @@ def get(folder: Path) -> Iterator[Get]:
     """Ask the viewer of the folder."""
     listener = bind(0)
     port = listener.getsockname()[1]
-    with Listening(create_app(folder, TOKEN), listener), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    threading.Thread(target=serve, args=(create_app(folder, TOKEN), listener), daemon=True).start()
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         yield client.get
 
 

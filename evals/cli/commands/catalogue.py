@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 
 from evals.cli.flags import MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags
 from evals.cli.measuring import overrides
@@ -36,10 +35,6 @@ from evals.text.numbers import counted
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.
 
 
-_WIDE = 130
-"""Columns from which the list of profiles says what can be measured."""
-
-
 def show_profiles(flags: ProfilesFlags) -> None:
     """Print the file of the profile named, or list all with what can be measured of each.
 
@@ -49,15 +44,16 @@ def show_profiles(flags: ProfilesFlags) -> None:
     if flags.name is not None:
         sys.stdout.write(profile_text(flags.name))
         return
-    out = console()
-    titles = ("profile", "for", "what can be measured")[: 3 if out.width >= _WIDE else 2]
+    titles = ("profile", "for", "what can be measured")
     rows = []
     for name in list_profiles():
         title = f"{name} (default)" if name == DEFAULT_PROFILE else name
-        rows.append((title, about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))[: len(titles)])
-    show(out, [grid("", titles, rows, words=titles[1:])])
-    out.print("\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.")
-    out.print("Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).")
+        rows.append(TableRow([title, about_profile(name), ", ".join(measurable(resolve_spec({"profile": name})))]))
+    lines = [
+        "\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.",
+        "Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).",
+    ]
+    show(console(), [TextTable(titles, rows, words=titles[1:], spare=titles[2:]), *map(TextLine, lines)])
 
 
 def list_datasets(_: Flags) -> None:
@@ -78,10 +74,7 @@ def list_datasets(_: Flags) -> None:
 # `evals stats`: what the datasets hold.
 
 
-_COLUMNS = (
-    *("dataset", "questions", "answerable", "with passage", "with expected answer", "documents"),
-    *("passages per question", "words per document"),
-)
+_COLUMNS = ("dataset", "questions", "answerable", "with passage", "with expected answer", "documents")
 
 
 def show_stats(flags: StatsFlags) -> None:
@@ -121,7 +114,7 @@ def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
 def _stats_parts(loaded: Mapping[str, Workload], most: int | None) -> Iterator[ShownPart]:
     """A row a dataset, and below the table what else there is to say of each."""
     rows = [TableRow(_row(name, workload)) for name, workload in loaded.items()]
-    yield TextTable(_COLUMNS, rows, spare=_COLUMNS[:-3:-1])
+    yield TextTable(_COLUMNS, rows)
     for name, workload in loaded.items():
         yield TextLine(_source(name, workload), "faint")
         if workload.fingerprints[0].columns:
@@ -136,17 +129,13 @@ def _row(name: str, workload: Workload) -> list[str]:
     questions = workload.questions
     answerable = Counter(question.is_unanswerable for question in questions)
     unknown = f", {answerable[None] / len(questions):.0%} unknown" if answerable[None] else ""
-    golds = [len(question.gold_passages) for question in questions if question.gold_passages]
-    lengths = [len(document.text.split()) for document in workload.documents]
     return [
         name,
         questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
         f"{answerable[False] / len(questions):.0%}{unknown}" if len(questions) > answerable[None] else "not said",
-        str(len(golds)),
+        str(sum(bool(question.gold_passages) for question in questions)),
         str(sum(question.expected_answer is not None for question in questions)),
-        str(len(lengths)),
-        f"{sum(golds) / len(golds):.1f}" if golds else "–",
-        f"{median(lengths):.0f}" if lengths else "–",
+        str(len(workload.documents)),
     ]
 
 

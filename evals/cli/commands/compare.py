@@ -35,7 +35,7 @@ def gate(flags: GateFlags) -> None:
         RunIncompleteError: The run is partial, or one of the two was never finished.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
-    with Reporter(flags, made=False) as reporter:
+    with Reporter(flags) as reporter:
         for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
             if flags.baseline is None and value is not None:
                 hint = "name the run to hold this one against with --baseline RUN"
@@ -72,10 +72,8 @@ def _gate_parts(report: GateReport) -> Iterator[TextLine]:
         yield TextLine(report.headline, "strong")
     yield from gate_lines(report.gates)
     yield from (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
-    hints = [] if report.margin is None else [f"--margin sets the tolerated loss (here {report.margin:g})"]
-    hints += ["--lenient passes gates without enough evidence"] if report.outcome == "not enough evidence" else []
-    if hints:
-        yield TextLine("; ".join(hints), "faint")
+    if report.margin is not None:
+        yield TextLine(f"tolerated loss {report.margin:g} (--margin)", "faint")
 
 
 def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
@@ -103,7 +101,7 @@ def compare(flags: CompareFlags) -> None:
         RunIncompleteError: Records of a run were lost or changed since it was saved; what compares was printed.
         GateFailedError: A run is worse than the baseline, and that was to be an error.
     """
-    with Reporter(flags, made=False) as reporter:
+    with Reporter(flags) as reporter:
         runs = _load_compared(flags)
         if flags.primary is not None and flags.primary != ANSWER_RATE:
             parse_metric(flags.primary)

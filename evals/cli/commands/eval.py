@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from evals.cli.ci import Reporter
 from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
@@ -162,14 +162,6 @@ def _print_variants(done: Sequence[SavedRun], runs_dir: Path, flags: EvalFlags, 
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-class _Plan(NamedTuple):
-    """What would be done: for a program, and in lines; and what judging would take."""
-
-    facts: Mapping[str, Any]
-    lines: Sequence[str]
-    estimate: Estimate | None
-
-
 def describe_asking(config: EvalConfig, flags: Flags) -> None:
     """Say what `eval` would do.
 
@@ -199,7 +191,7 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     lines += reading_notes(files)
     lines += [f"would upload {counted(uploaded, 'document')} first"] if uploaded else []
     records = [EvalRecord(question=question) for question in questions]
-    _print_plan(_Plan(facts, lines, estimate_of(config, metrics, records, documents)), metrics, config, flags)
+    _print_plan(facts, lines, estimate_of(config, metrics, records, documents), metrics, config, flags)
 
 
 def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
@@ -214,11 +206,18 @@ def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], con
     facts = {"source": source, "questions": len(records), "answered": answered}
     measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
     lines = [*answers.notes, f"would measure {measured}, nothing judged"]
-    _print_plan(_Plan(facts, lines, estimate_saved(answers, metrics, config)), metrics, config, flags)
+    _print_plan(facts, lines, estimate_saved(answers, metrics, config), metrics, config, flags)
 
 
-def _print_plan(plan: _Plan, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
-    """Print what would be asked, then what would be computed and judged."""
+def _print_plan(
+    facts: Mapping[str, Any],
+    lines: Sequence[str],
+    estimate: Estimate | None,
+    metrics: Sequence[BaseMetric],
+    config: EvalConfig,
+    flags: Flags,
+) -> None:
+    """Print what would be asked, for a program or in lines, then what would be computed and judged."""
     judge = config.judge.model if wants_judge(config, metrics) else None
     names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]
     refusal = refusal_of(config, metrics)  # it would stop the run before it begins; a plan is made all the same
@@ -226,18 +225,17 @@ def _print_plan(plan: _Plan, metrics: Sequence[BaseMetric], config: EvalConfig, 
         measuring = {
             "metrics": names,
             "judge": judge,
-            "estimate": plan.estimate and asdict(plan.estimate),
+            "estimate": estimate and asdict(estimate),
             "refusal": refusal and {"message": refusal.message, "hint": refusal.hint},
             "runs_dir": str(config.runs_dir),
         }
-        print_json({**plan.facts, **measuring})
+        print_json({**facts, **measuring})
         return
     computing = f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"
-    judging = f"would judge with {judge}: {plan.estimate}" if judge else "no judge"
-    show(console(), map(TextLine, [*plan.lines, computing, judging]))
-    if refusal:
-        console().print(f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}")
-    console().print(f"seed {config.seed}, runs in {config.runs_dir}")
+    judging = f"would judge with {judge}: {estimate}" if judge else "no judge"
+    shown = [*lines, computing, judging]
+    shown += [f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}"] if refusal else []
+    show(console(), map(TextLine, [*shown, f"seed {config.seed}, runs in {config.runs_dir}"]))
 
 
 # Runs of answers that are there: `evals merge`, `rescore`, `score`.

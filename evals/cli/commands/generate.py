@@ -16,13 +16,12 @@ from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
-from evals.generate.checks import Rejection
 from evals.generate.documents import SourceDocument, read_documents, server_documents
 from evals.generate.drafts import Prompts
 from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_path, question_line
 from evals.generate.passages import PassageSet
-from evals.generate.pipeline import BUDGET_SPENT, Generator, QuestionPlan
+from evals.generate.pipeline import Generator, QuestionPlan
 from evals.generate.relocate import relocate, updated
 from evals.judges.models import PROVIDERS
 from evals.run.estimate import Estimate
@@ -65,7 +64,6 @@ def generate(flags: GenerateFlags) -> int:
     _check_keys(config, solver)
     check_output(output)
     with QuestionJournal(output) as journal:
-        _tell_of_lost_gold(journal, passages, observer)
         generator = Generator(passages, plan, journal, observer)
         _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
     if flags.as_json:
@@ -77,22 +75,13 @@ def generate(flags: GenerateFlags) -> int:
     return 0
 
 
-def _tell_of_lost_gold(journal: QuestionJournal, passages: PassageSet, observer: Observer) -> None:
-    golds = [gold for question in journal.questions.values() for gold in relocate(question, passages)]
-    if lost := sum(gold.now is None for gold in golds):
-        gone = f"{counted(lost, 'gold passage', 'is')} not in these documents any more, or in two places"
-        observer.note(f"{gone}: see --check {quote(str(journal.path))}")
-
-
 def _too_few(generator: Generator, journal: QuestionJournal, plan: QuestionPlan) -> RunIncompleteError:
     """Why there are fewer questions than were wanted, and the way out."""
     short = [name.replace("_", " ") for name, quota in generator.quotas.items() if quota.accepted < quota.wanted]
     why = generator.stopped or f"too few drafts were accepted ({', '.join(short)})"
-    hint = _AGAIN if generator.stopped else "ask for fewer, for another mix, or add documents"
-    if generator.stopped == BUDGET_SPENT and plan.writer.judge.max_cost_usd is not None:
-        hint = "raise --max-cost, which counts what was paid before, and give the same command again"
-    elif generator.rejected[Rejection.UNUSABLE] * 2 > generator.rejected.total():
-        hint = "most replies could not be used: name another model with --model"
+    hint = "ask for fewer or for another mix, add documents, or name another model with --model"
+    if generator.stopped:
+        hint = f"raise --max-cost, which counts what was paid before, or {_AGAIN}"
     return RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
 
 
@@ -182,8 +171,7 @@ def _run(
     try:
         until_ctrl_c(generator.run(), lambda: interrupted)
     except JudgeError as error:
-        hint = error.hint or "check the key and the name of the model"
-        raise JudgeError(error.message, f"{hint}; then {_AGAIN}") from error
+        raise JudgeError(error.message, "; then ".join(filter(None, [error.hint, _AGAIN]))) from error
 
 
 def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:

@@ -1,18 +1,19 @@
-"""Commands that show saved runs or write them elsewhere: `evals show`, `export`, `report`, `track`, `view`."""
+"""Commands that show saved runs or write them elsewhere: `evals runs`, `show`, `export`, `report`, `track`, `view`."""
 
 import sys
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from secrets import token_urlsafe
+from typing import Any
 
 import typer
 
-from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
+from evals.cli.flags import ExportFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
 from evals.cli.parameters import flag_name
 from evals.cli.saved import next_command, open_calibrated, open_different, what_is_undone
-from evals.cli.terminal import check_output, clean, console, print_json, say
+from evals.cli.terminal import check_output, clean, console, print_json, print_result, say, tell
 from evals.cli.terminal import show as show_parts
 from evals.cli.views import failed_parts, question_parts, run_parts, slice_parts, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
@@ -20,12 +21,19 @@ from evals.export import export_pieces, format_of, known_format, notes_on, write
 from evals.report.elements import ShownPart, TextLine
 from evals.report.mlflow import log_to_mlflow
 from evals.report.page import write_report
+from evals.report.summary import runs_table
+from evals.schemas.results import EvalRun
+from evals.scoring.config import by_objectives
 from evals.scoring.outcomes import WENT_WRONG, Outcome
 from evals.scoring.saved import SavedRun, slice_value
 from evals.store.naming import DEFAULT_RUNS_DIR, folder_of
-from evals.store.runs import refuse_damaged
+from evals.store.runs import RunStore, SavedRuns, refuse_damaged
 
 _FAILED_SHOWN = 3
+_MOST = 50
+"""Runs that are printed."""
+
+_KEYS = {"id", "name", "created_at", "completed_at", "status", "question_count", "error_count", "datasets"}
 
 
 def export(flags: ExportFlags) -> None:
@@ -103,24 +111,22 @@ def view(flags: ViewFlags) -> None:
     Raises:
         ConfigError: There is no such folder, or the port cannot be used.
     """
-    from evals.report.viewer import HOST, Listening, bind, create_app  # noqa: PLC0415 - a web server, for this one only
+    from evals.report.viewer import HOST, bind, create_app, serve  # noqa: PLC0415 - a web server, for this one only
 
     folder = flags.runs_dir or Path(DEFAULT_RUNS_DIR)
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}", "`evals eval` saves runs; name their folder with --runs-dir")
     listener, token = bind(flags.port), token_urlsafe(24)
-    out, err = console(), console(sys.stderr)
-    with Listening(create_app(folder, token), listener) as server:
-        url = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
-        out.print(url, soft_wrap=True)
-        err.print(clean(f"runs in {folder}; nothing is written; Ctrl-C ends it"), soft_wrap=True)
-        out.file.flush()
-        if not flags.no_browser and out.is_terminal:
-            webbrowser.open(url)
-        try:
-            server.wait()
-        except KeyboardInterrupt:
-            err.print("ended")
+    url = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
+    say(url)
+    console(sys.stderr).print(clean(f"runs in {folder}; nothing is written; Ctrl-C ends it"), soft_wrap=True)
+    sys.stdout.flush()
+    if not flags.no_browser and sys.stdout.isatty():
+        webbrowser.open(url)
+    try:
+        serve(create_app(folder, token), listener)
+    except KeyboardInterrupt:
+        tell("ended")
 
 
 def show(flags: ShowFlags) -> None:
@@ -197,3 +203,40 @@ def _refuse_unknown_key(saved: SavedRun, key: str) -> None:
         metadata = chain.from_iterable(record.question.metadata for record in saved.records())
         known = {"dataset", *(name for name in metadata if not name.startswith("_"))}
         raise UnknownNameError("key to slice by", key, known)
+
+
+# A list of runs.
+
+
+def list_runs(flags: ListFlags) -> None:
+    """Print the newest saved runs, newest last, then what cannot be read."""
+    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
+    survey = store.survey()
+    saved = survey if flags.calibrations else survey.without_calibrations()
+    unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
+    data = {"runs": [_row_as_json(store, run) for run in saved.runs], "unreadable": unreadable}
+    print_result(data, _listed(store, saved), as_json=flags.as_json)
+
+
+def _listed(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
+    runs = saved.runs
+    if runs:
+        yield runs_table(runs[-_MOST:])
+    if len(runs) > _MOST:
+        yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
+    if len(by_objectives(runs)) > 1:
+        yield TextLine("scores are made of different parts: `evals compare` says which of them compare", "faint")
+    if not (runs or saved.unreadable):
+        yield TextLine(f"no saved runs in {store.folder}; `evals eval` makes one")
+    for error in saved.unreadable:
+        hint = f" ({error.hint})" if error.hint else ""
+        yield TextLine(f"not listed: {error.message}{hint}", "doubtful", whole=True)
+
+
+def _row_as_json(store: RunStore, run: EvalRun) -> dict[str, Any]:
+    return {
+        **run.model_dump(mode="json", include=_KEYS | {"rescored_from"}),
+        "score": run.weighted_score.score,
+        "server": run.server.model_dump(mode="json", include={"url", "profile"}),
+        "path": str(store.run_path(run)),
+    }
