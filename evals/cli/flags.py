@@ -4,7 +4,7 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from evals.cli.parameters import Flags, argument, flag, runs, switch
+from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profiles, runs, suites, switch
 
 # The groups of flags.
 
@@ -22,7 +22,9 @@ RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
 class DrawFlags(Flags, panel="Questions"):
     """Which questions of which datasets."""
 
-    datasets: str | None = flag("Dataset names with commas; NAME:CONFIG for a config", "datasets")
+    datasets: str | None = flag(
+        "Dataset names with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets
+    )
     samples: int | None = flag("Questions per dataset; 0: all (100; own file: all)", "samples_per_dataset")
     seed: int | None = flag("Random seed of the sample (42)", "seed")
     data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
@@ -39,7 +41,7 @@ class AddressFlags(Flags, panel="Server"):
     """Which server."""
 
     rag_url: str | None = flag("URL of the server (RAG_SERVER_URL or localhost:8001)", "server.url")
-    profile: str | None = flag("Kind of server, or a YAML file (rag-server)", "server.profile")
+    profile: str | None = flag("Kind of server, or a YAML file (rag-server)", "server.profile", autocompletion=profiles)
 
 
 class ServerFlags(Flags, panel="Server"):
@@ -73,8 +75,8 @@ class GatedFlags(Flags, panel="Gates"):
 class MeasureFlags(GatedFlags, panel="Measures"):
     """What is computed."""
 
-    suite: str | None = flag("Suites of `evals metrics`, with commas (core)", "suite")
-    metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics")
+    suite: str | None = flag("Suites of `evals metrics`, with commas (core)", "suite", autocompletion=suites)
+    metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics", autocompletion=metrics)
     match: str | None = flag("How to recognise relevant chunks (auto)", "match.rule")
 
 
@@ -194,7 +196,7 @@ class InitFlags(Flags, panel="What is written"):
     """Write a first configuration and a first file of questions."""
 
     rag_url: str | None = flag(_URL)
-    profile: str | None = flag("Kind of server, or a YAML file (found by asking)")
+    profile: str | None = flag("Kind of server, or a YAML file (found by asking)", autocompletion=profiles)
     header: list[str] | None = flag(_HEADER)
     body: str | None = flag(_BODY)
     questions: str | None = flag("File of questions, or golden (a template to fill in)")
@@ -344,7 +346,7 @@ class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
     language: str = flag("Language of the questions (that of the passage)", default="")
     notes: str = flag("Facts of the subject that a writer must know", default="")
     closed_book: bool = switch("Tag what the model answers without any passage")
-    datasets: str | None = flag("Take the documents of these datasets", "datasets")
+    datasets: str | None = flag("Take the documents of these datasets", "datasets", autocompletion=datasets)
     data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
     seed: int | None = flag("Random seed of the draw (42)", "seed")
     check: Path | None = flag("Find the gold of this file again, without a model; -o writes it updated")

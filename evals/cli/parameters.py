@@ -1,7 +1,8 @@
 """How a flag is declared and completed. Nothing heavy is imported here, as `--help` needs it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from inspect import Parameter, get_annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -10,15 +11,39 @@ from typer import Argument, Context, Exit, Option, echo
 
 from evals.errors import ConfigError
 
+# What the shell completes: runs, profiles, datasets, suites and metrics; nothing is imported before it is asked.
+
+
 _RUNS_DIR = "data/eval_runs"
 
 
 def runs(ctx: Context, incomplete: str) -> list[str]:
-    """What the shell completes: ids of saved runs, the latest first, and `last`."""
+    """Ids of saved runs, the latest first, and `last`."""
     folder = Path(ctx.params.get("runs_dir") or _RUNS_DIR)
     files = sorted(folder.glob("*_*.json"), key=lambda path: path.name.rpartition("_")[2], reverse=True)
-    ids = ["last", *(path.name.rpartition("_")[0] for path in files)]
-    return [name for name in ids if name.startswith(incomplete)]
+    return _beginning(incomplete, ["last", *(path.name.rpartition("_")[0] for path in files)])
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _completer(place: str) -> Callable[[str], list[str]]:
+    """A completer of the names that a function of the library lists; several with commas."""
+
+    def complete(incomplete: str) -> list[str]:
+        module, _, function = place.rpartition(".")
+        before, comma, last = incomplete.rpartition(",")
+        names = _beginning(last, getattr(import_module(module), function)())
+        return [f"{before}{comma}{name}" for name in names]
+
+    return complete
+
+
+profiles = _completer("evals.client.profile.list_profiles")
+datasets = _completer("evals.datasets.registry.list_available")
+suites = _completer("evals.metrics.registry.suites")
+metrics = _completer("evals.metrics.registry.default_names")
 
 
 # How a flag is declared.

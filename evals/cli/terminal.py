@@ -45,16 +45,21 @@ _HEAD = re.compile(r" *(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,
 """The width of this is the indent of a continued line: ranks of chunks, marks, titles with two blanks behind them, else
 two columns."""
 
+_UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|%)(?!\w))")
+
+_GLUE = "\ue000"
+"""Stands for a blank at which no line is broken."""
+
 
 def hung(out: Console, text: str) -> str:
-    """The text as wide as the console; what continues a line is indented."""
+    """The text as wide as the console; what continues a line is indented, and no unit is parted from its number."""
     lines = []
     for line in text.split("\n"):
         head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
         width = cell_len(head)
-        parts = Text(line[len(head) :]).wrap(out, max(1, out.width - width))
+        parts = Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, max(1, out.width - width))
         lines.append(head + f"\n{' ' * width}".join(str(part).rstrip() for part in parts))
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(line.rstrip() for line in lines).replace(_GLUE, " ")
 
 
 def tell(line: str, limit: int = 400) -> None:

@@ -153,9 +153,7 @@ def question_parts(saved: SavedRun, row: int, *, every: bool = False) -> Iterato
     yield _titled("expected", expected, limit=limit)
     if response.error is None:
         yield from _chunk_lines(saved, record, response, _LONG if every else _CHUNK)
-    times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
-    if known := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
-        yield _titled("time", ", ".join(known), "faint")
+    yield from _stage_lines(response)
     yield from (_titled("note", note, "doubtful") for note in response.notes)
     yield from map(_verdict_line, record.verdicts)
     yield from (_titled("note", remark, "doubtful", limit=300) for remark in remarks_on(record))
@@ -185,6 +183,20 @@ def _chunk_lines(saved: SavedRun, record: EvalRecord, response: EvalResponse, li
     if response.citations is not None:
         cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
         yield _titled("cited", f"chunks {cited}" if cited else "nothing")
+
+
+def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
+    """What each stage of retrieval found, where the server's spans say it, and how long its parts took."""
+    for stage in response.stages or []:
+        if isinstance(stage, dict) and isinstance(stage.get("items"), list):
+            items = [item for item in stage["items"] if isinstance(item, dict)]
+            known = (item.get("document_id") or item.get("chunk_id") or item.get("text") or "–" for item in items)
+            names = [one_line(str(name), 30) for name in known]
+            took = f" ({stage['ms']:.0f} ms)" if "ms" in stage else ""
+            yield _titled("stage", f"{stage.get('name')}{took}: {', '.join(names) or 'nothing'}", "faint", limit=_LONG)
+    times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
+    if parts := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
+        yield _titled("time", ", ".join(parts), "faint")
 
 
 def _verdict_line(verdict: JudgeVerdict) -> TextLine:

@@ -253,20 +253,23 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
 # A list of runs.
 
 
-def runs_table(runs: Sequence[EvalRun]) -> TextTable:
-    """A row a run."""
+def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
+    """A row a run; a letter behind scores that are made of different parts, by groups that compare."""
+    letters = {
+        run.id: f" [{chr(97 + place % 26)}]" for place, group in enumerate(groups) for run in group if len(groups) > 1
+    }
     columns = ("id", "created", "status", "questions", "score", "name", "server", "profile", "datasets")
-    rows = [TableRow(_run_cells(run)) for run in runs]
+    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
     return TextTable(columns, rows, words=columns[5:], spare=("profile", "datasets", "created", "server"))
 
 
-def _run_cells(run: EvalRun) -> list[str]:
+def _run_cells(run: EvalRun, letter: str) -> list[str]:
     return [
         run.id,
         f"{run.created_at:%Y-%m-%d %H:%M}",
         run.status if run.completed_at else "unfinished",
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        str(headline(run)),
+        f"{headline(run)}{letter}",
         one_line("" if run.id in run.name else run.name, 60),
         one_line("built-in" if run.eval_config.get("embedded") else run.server.url, 60),
         one_line(run.server.profile, 40),

@@ -24,12 +24,16 @@ def folder(tmp_path: Path) -> Path:
         ("evals sho", ["show"]),
         ("evals show ", ["last", "a9b2c3d4", "a1b2c3d4"]),
         ("evals show a1", ["a1b2c3d4"]),
+        ("evals eval --profile langs", ["langserve", "langserve-stream"]),
+        ("evals eval --datasets golden,sq", ["golden,squad_v2"]),
+        ("evals eval --suite core,cl", ["core,claims"]),
+        ("evals eval --metrics recall_at_1", ["recall_at_1", "recall_at_10"]),
     ],
 )
 def test_names_are_completed(
     line: str, offered: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Commands, and runs with the latest first, as bash asks for them."""
+    """Commands, runs with the latest first, profiles, and lists with commas, as bash asks for them."""
     monkeypatch.chdir(folder)
     asked = {"_EVALS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
     for name, value in asked.items():

@@ -189,7 +189,7 @@ def test_json_is_one_object_with_every_outcome(save: Cli, gate: Cli) -> None:
 
 
 def test_a_baseline_is_held_with_its_margin(save: Cli, gate: Cli) -> None:
-    """0.03 where none is given; the questions that would be needed are told."""
+    """0.03 where none is given; the questions that would be needed are told, and the flags."""
     save("aaaa", values(100, 0.79))
     save("bbbb", values(100, 0.8))
     against = ("aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5")
@@ -197,7 +197,7 @@ def test_a_baseline_is_held_with_its_margin(save: Cli, gate: Cli) -> None:
     assert close.code == 1
     assert "recall_at_5 at most 0.03 below bbbb: not enough evidence: 0.79, was 0.8: difference -0.01 (" in close.out
     assert "questions would decide" in " ".join(close.out.split())
-    assert "tolerated loss 0.03 (--margin)" in close.out
+    assert "--margin sets the tolerated loss (here 0.03); --lenient passes gates without enough evidence" in close.out
     assert gate(*against, "--lenient").code == 0
     assert gate(*against, "--margin", "0.1").code == 0
     assert gate("bbbb", "--baseline", "aaaa", "--metrics", "recall_at_5", "--margin", "0").code == 0

@@ -55,26 +55,21 @@ def lines(*metrics: MetricSummary, width: int) -> list[str]:
     return [line.rstrip() for line in out.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
-def test_a_continued_line_is_indented() -> None:
+def test_a_continued_line_is_indented_and_keeps_numbers_with_their_units() -> None:
     """By two columns, or by the title at its beginning: what begins at the edge looks like another item."""
-    told = [
-        "in all it took 12 s or 1200 ms",
-        "  answer    it took milliseconds or so",
-        "  first things first, it took 1 s",
-    ]
-    told += ["✓ gold  3 guide.md: it takes hours"]
+    told = ["in all it took 12 s or 1200 ms", "  answer    it takes 12 s or so", "  first things first, it took 1 s"]
+    told += ["✓ gold  3 guide.md: it takes 12 s"]
     out = Console(width=24, file=io.StringIO(), highlight=False, markup=False)
     show(out, [TextLine(line) for line in told])
     assert out.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
         "in all it took 12 s or",
         "  1200 ms",
-        "  answer    it took",
-        "            milliseconds",
-        "            or so",
+        "  answer    it takes",
+        "            12 s or so",
         "  first things first, it",
         "    took 1 s",
         "✓ gold  3 guide.md: it",
-        "          takes hours",
+        "          takes 12 s",
     ]
 
 

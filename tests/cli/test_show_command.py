@@ -189,21 +189,26 @@ def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
 def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_compared(
     listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each says of how much of the weight it is, and a line that not all are of the same parts."""
+    """Each says of how much of the weight it is, and a letter which others measure the same."""
     monkeypatch.setenv("COLUMNS", "150")
     half = {"answer_correctness": 0.5, "citation_recall": 0.5}
     save("aaaa", {"q": half})
     save("bbbb", {"q": dict.fromkeys(half, 0.7)})
     alike = listed().out
     assert "0.500 (50 % measured) " in alike
-    assert "different parts" not in alike
+    assert "[a]" not in alike
     save("cccc", {"q": {**half, "faithfulness": 1.0}})
     save("dddd", {"q": {"mrr": 1.0}})
-    out = listed().out
-    rows = {line.split()[0]: line for line in out.splitlines()}
-    marks = {"aaaa": "0.500 (50 % measured)", "cccc": "0.643 (70 % measured)", "dddd": " –"}
+    table, _, legend = listed().out.partition("scores with different letters")
+    rows = {line.split()[0]: line for line in table.splitlines()}
+    marks = {
+        "aaaa": "0.500 (50 % measured) [a]",
+        "bbbb": "0.700 (50 % measured) [a]",
+        "cccc": "0.643 (70 % measured) [b]",
+        "dddd": " –",
+    }
     assert all(mark in rows[run_id] for run_id, mark in marks.items())
-    assert "scores are made of different parts" in out
+    assert "are made of different parts: do not compare them" in legend
 
 
 def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:

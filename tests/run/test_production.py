@@ -264,12 +264,13 @@ def test_days_are_shown_with_their_intervals(
     assert "went wrong" not in shown
 
 
-def test_a_question_of_a_trace_says_how_long_its_parts_took(
+def test_a_question_of_a_trace_lists_its_stages(
     score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """Retrieval and generation."""
+    """What each retrieval found, and how long it took."""
     run = score(EXPORTS["langfuse"]())["id"]
     shown = evals_cli("show", run, "--question", "t1", "--runs-dir", tmp_path / "runs").out
+    assert "stage     search (500 ms): d0, d1" in shown
     assert "time      retrieval 500 ms, generation 1250 ms" in shown
 
 

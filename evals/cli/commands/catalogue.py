@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 from evals.cli.flags import MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags
 from evals.cli.measuring import overrides
@@ -74,7 +75,10 @@ def list_datasets(_: Flags) -> None:
 # `evals stats`: what the datasets hold.
 
 
-_COLUMNS = ("dataset", "questions", "answerable", "with passage", "with expected answer", "documents")
+_COLUMNS = (
+    *("dataset", "questions", "answerable", "with passage", "with expected answer", "documents"),
+    *("passages per question", "words per document"),
+)
 
 
 def show_stats(flags: StatsFlags) -> None:
@@ -114,7 +118,7 @@ def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
 def _stats_parts(loaded: Mapping[str, Workload], most: int | None) -> Iterator[ShownPart]:
     """A row a dataset, and below the table what else there is to say of each."""
     rows = [TableRow(_row(name, workload)) for name, workload in loaded.items()]
-    yield TextTable(_COLUMNS, rows)
+    yield TextTable(_COLUMNS, rows, spare=_COLUMNS[:-3:-1])
     for name, workload in loaded.items():
         yield TextLine(_source(name, workload), "faint")
         if workload.fingerprints[0].columns:
@@ -129,13 +133,17 @@ def _row(name: str, workload: Workload) -> list[str]:
     questions = workload.questions
     answerable = Counter(question.is_unanswerable for question in questions)
     unknown = f", {answerable[None] / len(questions):.0%} unknown" if answerable[None] else ""
+    golds = [len(question.gold_passages) for question in questions if question.gold_passages]
+    lengths = [len(document.text.split()) for document in workload.documents]
     return [
         name,
         questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
         f"{answerable[False] / len(questions):.0%}{unknown}" if len(questions) > answerable[None] else "not said",
-        str(sum(bool(question.gold_passages) for question in questions)),
+        str(len(golds)),
         str(sum(question.expected_answer is not None for question in questions)),
-        str(len(workload.documents)),
+        str(len(lengths)),
+        f"{sum(golds) / len(golds):.1f}" if golds else "–",
+        f"{median(lengths):.0f}" if lengths else "–",
     ]
 
 

@@ -72,8 +72,10 @@ def _gate_parts(report: GateReport) -> Iterator[TextLine]:
         yield TextLine(report.headline, "strong")
     yield from gate_lines(report.gates)
     yield from (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
-    if report.margin is not None:
-        yield TextLine(f"tolerated loss {report.margin:g} (--margin)", "faint")
+    hints = [] if report.margin is None else [f"--margin sets the tolerated loss (here {report.margin:g})"]
+    hints += ["--lenient passes gates without enough evidence"] if report.outcome == "not enough evidence" else []
+    if hints:
+        yield TextLine("; ".join(hints), "faint")
 
 
 def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:

@@ -219,13 +219,13 @@ def list_runs(flags: ListFlags) -> None:
 
 
 def _listed(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
-    runs = saved.runs
+    runs, groups = saved.runs, by_objectives(saved.runs)
     if runs:
-        yield runs_table(runs[-_MOST:])
+        yield runs_table(runs[-_MOST:], groups)
     if len(runs) > _MOST:
         yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
-    if len(by_objectives(runs)) > 1:
-        yield TextLine("scores are made of different parts: `evals compare` says which of them compare", "faint")
+    if len(groups) > 1:
+        yield TextLine("scores with different letters are made of different parts: do not compare them", "faint")
     if not (runs or saved.unreadable):
         yield TextLine(f"no saved runs in {store.folder}; `evals eval` makes one")
     for error in saved.unreadable:
