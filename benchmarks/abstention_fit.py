@@ -28,7 +28,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import expit
 
-from evals.text.refusals.clauses import clauses_of
+from evals.text.refusals.clauses import Wording, clauses_of, wording_of
 from evals.text.refusals.features import (
     MAY_DECLINE,
     answer_values,
@@ -179,14 +179,14 @@ class Answers:
     """Labelled answers as the model reads them, with the clauses of all in a row."""
 
     def __init__(self, labelled: Sequence[Row]) -> None:
-        words = [clauses_of(row["answer"]) for row in labelled]
-        self.rows = [row for row, clauses in zip(labelled, words, strict=True) if clauses]
-        words = [clauses for clauses in words if clauses]
-        self.vocabulary = self._vocabulary(words)
+        wordings = [wording_of(row["answer"]) for row in labelled]
+        self.rows = [row for row, wording in zip(labelled, wordings, strict=True) if wording.words]
+        wordings = [wording for wording in wordings if wording.words]
+        self.vocabulary = self._vocabulary(wordings)
         self.questions = [question_of(row["question"] or "") for row in self.rows]
         self.clauses = [
-            [clause_of(clause, question, self.vocabulary) for clause in clauses]
-            for clauses, question in zip(words, self.questions, strict=True)
+            [clause_of(words, question, self.vocabulary) for words in clauses_of(wording)]
+            for wording, question in zip(wordings, self.questions, strict=True)
         ]
         self.sizes = np.array([len(clauses) for clauses in self.clauses])
         self.starts = np.append(0, np.cumsum(self.sizes))
@@ -196,16 +196,16 @@ class Answers:
         self.authors = np.array([row["author"] for row in self.rows])
         clause_names = [clause.names for clauses in self.clauses for clause in clauses]
         self.names, self.values = matrix([dict.fromkeys(names, 1.0) for names in clause_names], FEWEST_ANSWERS)
-        looks = [word_names(chain.from_iterable(clauses), self.vocabulary) for clauses in words]
+        looks = [word_names(wording.words, self.vocabulary) for wording in wordings]
         self.look_names, self.looks = matrix([dict.fromkeys(names, 1.0) for names in looks], FEWEST_ANSWERS)
 
-    def _vocabulary(self, words: Sequence[Sequence[Sequence[Any]]]) -> frozenset[str]:
+    def _vocabulary(self, wordings: Sequence[Wording]) -> frozenset[str]:
         """The stems that several authors use."""
         counts: Counter[str] = Counter()
         authors: defaultdict[str, set[str]] = defaultdict(set)
-        for row, clauses in zip(self.rows, words, strict=True):
+        for row, wording in zip(self.rows, wordings, strict=True):
             if row["origin"] in WRITTEN:
-                for stem in {word.stem for clause in clauses for word in clause}:
+                for stem in {word.stem for word in wording.words}:
                     counts[stem] += 1
                     authors[stem].add(row["author"])
         often = (stem for stem, count in counts.items() if count >= FEWEST_USES and stem[0].isalpha())

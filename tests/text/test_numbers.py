@@ -55,6 +55,7 @@ def test_numbers_are_read_by_value(text: str, found: set[str]) -> None:
         ("2 000", "en", {"2", "0"}),
         ("drei und fünf", "de", {"3", "5"}),
         ("dos millones", "es", {"2000000"}),
+        ("neuf et dix-neuf", "fr", {"9", "19"}),
         ("1,500", "ja", {"1500"}),
     ],
 )

@@ -1,9 +1,9 @@
 """What is weighed of an answer: names of each clause, and values of the clauses together."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from evals.text.refusals.clauses import COMMA, FUNCTION, LANGUAGES, NUMBER, OTHER, STEM, Word, plain, tokens_of
@@ -66,20 +66,18 @@ def question_of(text: str) -> Question:
     return Question(stems, topic, next(kinds, "other" if stems else "nothing"), marks)
 
 
-def word_names(words: Iterable[Word], vocabulary: Collection[str]) -> set[str]:
+def word_names(words: Collection[Word], vocabulary: frozenset[str]) -> set[str]:
     """The names of words and of their classes, whatever their order."""
-    names: set[str] = set()
-    for stem, _, label in set(words):
-        names.add(stem if stem in vocabulary else OTHER)
-        names.update(_class_names(label))
-    return names
+    stems = {word.stem for word in words}
+    names = stems & vocabulary
+    return names.union(*{word.names for word in words}, () if len(names) == len(stems) else (OTHER,))
 
 
 def clause_of(words: Sequence[Word], question: Question, vocabulary: Collection[str]) -> Clause:
     """Read a clause: its words, pairs of neighbours, and two and three classes in a row or near each other."""
     content, stems, labels = [], ["<"], ["<"]
     names: set[str] = set()
-    for stem, classes, own_label in words:
+    for stem, classes, own_label, class_names in words:
         if own_label == COMMA:
             labels.append(COMMA)
             continue
@@ -89,7 +87,7 @@ def clause_of(words: Sequence[Word], question: Question, vocabulary: Collection[
         if is_asked or label in (NUMBER, OTHER):
             content.append(stem)
         names.add(known)
-        names.update(_class_names(label))
+        names.update(class_names if label == own_label else [f"#{ASKED}"])
         if label != FUNCTION and not (label == labels[-1] and label in (ASKED, NUMBER, OTHER)):
             labels.append(label)
         if not (known == stems[-1] and known in (ASKED, NUMBER, OTHER)):
@@ -102,11 +100,8 @@ def clause_of(words: Sequence[Word], question: Question, vocabulary: Collection[
         for near in labels[place : place + _NEAR]:
             names.update(_class_pairs(label, near))
     kept = [word for word in words if word.label != COMMA]
-    stems_of_words, all_classes = (
-        frozenset(word.stem for word in kept),
-        frozenset().union(*[word.classes for word in kept]),
-    )
-    return Clause(len(kept), stems_of_words, content, all_classes, frozenset(names))
+    all_stems, all_classes = frozenset(word.stem for word in kept), frozenset(chain(*[word.classes for word in kept]))
+    return Clause(len(kept), all_stems, content, all_classes, frozenset(names))
 
 
 def declining_and_rest(scores: Sequence[float]) -> tuple[list[int], list[int]]:
@@ -128,24 +123,24 @@ def answer_values(clauses: Sequence[Clause], scores: Sequence[float], question: 
     likeliest = max(declining, key=scores.__getitem__)
     bounded = [2 * math.tanh(score / 4) for score in scores]
     groups = {
-        "first": [0],
-        "last": [len(clauses) - 1],
-        "likeliest": [likeliest],
-        "declining": declining,
-        "rest": rest,
-        "before": [n for n in rest if n < declining[0]],
+        "first": (0,),
+        "last": (len(clauses) - 1,),
+        "likeliest": (likeliest,),
+        "declining": tuple(declining),
+        "rest": tuple(rest),
+        "before": tuple(n for n in rest if n < declining[0]),
     }
-    values: dict[str, float] = {
-        f"asks for {question.kind}": 1.0,
-        **{f"asks for {mark}": 1.0 for mark in question.marks},
+    measures = {
+        places: _measures([clauses[n] for n in places], [bounded[n] for n in places], question)
+        for places in {*groups.values()} - {()}
     }
-    for name, places in groups.items():
-        if places:
-            group = [clauses[n] for n in places]
-            measures = _measures(group, question) | {"score": max(bounded[n] for n in places)}
-            measures["positive"] = measures["score"] > 0
-            measures["share"] = len(group) / len(clauses)
-            values |= {f"{name} {measure}": float(value) for measure, value in measures.items()}
+    values = {
+        f"{name} {measure}": value
+        for name, places in groups.items()
+        if places
+        for measure, value in chain(measures[places].items(), [("share", len(places) / len(clauses))])
+    }
+    values |= {f"asks for {what}": 1.0 for what in (question.kind, *question.marks)}
     declined = frozenset().union(*[clauses[n].stems for n in declining]) & question.topic
     given = frozenset().union(*[clauses[n].stems for n in rest])
     values["asked, only declined"] = len(declined - given) / max(1, len(question.topic))
@@ -158,8 +153,8 @@ def answer_values(clauses: Sequence[Clause], scores: Sequence[float], question: 
     return {name: float(value) for name, value in values.items() if value}
 
 
-def _measures(group: Sequence[Clause], question: Question) -> dict[str, float]:
-    """How much some clauses say, how much of it is asked for, and whether it is of the kind asked for."""
+def _measures(group: Sequence[Clause], scores: Sequence[float], question: Question) -> dict[str, float]:
+    """How much some clauses say, how much of it is asked for, whether it is of the kind asked for, and their score."""
     stems: frozenset[str] = frozenset().union(*[clause.stems for clause in group])
     classes: frozenset[str] = frozenset().union(*[clause.classes for clause in group])
     content = [stem for clause in group for stem in clause.content]
@@ -167,6 +162,8 @@ def _measures(group: Sequence[Clause], question: Question) -> dict[str, float]:
     kinds = {kind for kind, nouns in _question_lists()["kinds"].items() if not nouns.isdisjoint(stems)}
     return {
         "is there": 1.0,
+        "score": max(scores),
+        "positive": max(scores) > 0,
         "length": math.log2(1 + sum(clause.length for clause in group)) / 4,
         "first word asked": bool(content) and content[0] in question.topic,
         "last word asked": bool(content) and content[-1] in question.topic,
@@ -180,12 +177,6 @@ def _measures(group: Sequence[Clause], question: Question) -> dict[str, float]:
         "no class": not classes,
         **{f"has {name}": 1.0 for name in classes & _CROSSED},
     }
-
-
-@cache
-def _class_names(label: str) -> frozenset[str]:
-    """The names of a label and of each class in it."""
-    return frozenset([f"#{label}", *(f"#{name}" for name in label.split("+"))])
 
 
 @cache
