@@ -43,24 +43,20 @@ class Terminal(Quiet):
         self._bar: Progress | None = None
         self._tally: Tally | None = None
         self._last_line = 0.0
-        self._has_waited = False
         self._phase = ""
         self._judged = ""
 
     def phase(self, message: str) -> None:
-        if message == self._phase:  # of variants, one after the other
-            return
-        self._phase = message
-        self._console.print(clean(f"· {message}"), style="dim")
-        self._last_line = time.monotonic()
+        if message != self._phase:  # the same of variants, one after the other
+            self._console.print(clean(f"· {message}"), style="dim")
+        self._phase, self._last_line = message, time.monotonic()
 
     def progress(self, done: int, total: int) -> None:
         if self._time_for_a_line():
             self._console.print(f"  {done}/{total}", style="dim")
 
     def waiting(self, message: str) -> None:
-        if not self._has_waited or self._time_for_a_line():
-            self._has_waited, self._phase = True, ""
+        if self._time_for_a_line():
             self.phase(message)
 
     def estimate(self, estimate: Estimate) -> None:

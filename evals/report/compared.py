@@ -1,5 +1,6 @@
 """A comparison of runs as lines and tables."""
 
+import re
 from collections.abc import Iterator
 
 from evals.compare.models import MAIN, Comparison, MetricPair, ParetoFront, RunComparison
@@ -101,7 +102,7 @@ def _verdict(pair: MetricPair) -> str:
 def signed(value: float, unit: str) -> str:
     """A difference with its sign."""
     text = interval_end(abs(value), unit, 2)
-    return f"{'-' if value < 0 else '+'}{text}"
+    return f"{'-' if value < 0 and re.search('[1-9]', text) else '+'}{text}"
 
 
 def reason_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
