@@ -144,7 +144,7 @@ def test_shards_of_different_code_are_not_merged(saved: Callable[..., Any], eval
         file.write("LATER = 1\n")
     result = evals_cli("merge", first, saved("--shard", "2/2")["id"])
     assert result.code == 2
-    assert "measured answer_words by other code, or defined it differently" in result.err
+    assert "in the code of its metric answer_words" in result.err
 
 
 def test_saved_answers_are_scored(evals_cli: Callable[..., Any]) -> None:
