@@ -210,7 +210,7 @@ class Generator:
         return await solve(checked, self._passages, prompts, answer) or checked
 
     async def _ask(self, model: LLMJudge, key: str, request: VerdictRequest) -> Mapping[str, Any] | None:
-        known = self._journal.verdicts[key]
+        known = self._journal.verdicts.get(key, [])  # reading makes no entry: sums go by the order of the journal
         own = (old for old in known if old.request == request.name and old.model == model.identity.model)
         if any(verdict.failure in _LASTING for verdict in own):
             return None

@@ -71,9 +71,7 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
     for run in others:
         if difference := _difference(first, run):
             what = f"{_name(run)} differs from {_name(first)} in {difference}"
-            raise ConfigError(
-                what, "answers that came about in different ways do not make one run: ask this shard again"
-            )
+            raise ConfigError(what, "ask this shard again; if only metrics differ, rescore all with one file of them")
     _check_complete(ordered, allow_partial=allow_partial)
     shards = [_opened(run) for run in ordered]
     _check_questions(shards)

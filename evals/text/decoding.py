@@ -49,11 +49,13 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
         OSError: As of `check_file`.
     """
     check_file(path, most)
+    data = bytearray()
     with path.open("rb") as file:
-        data = file.read(most + 1)  # a pipe does not say how long it is
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
-    return data
+        while block := file.read(1024 * 1024):  # a pipe does not say how long it is, and no buffer is for all
+            data += block
+            if len(data) > most:
+                raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
+    return bytes(data)
 
 
 def read_bytes(path: Path) -> bytes:

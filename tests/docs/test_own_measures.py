@@ -112,7 +112,7 @@ def test_answers_are_measured_again(saved: Callable[..., Any], evals_cli: Callab
     other = evals_cli("rescore", first["id"], "--no-judge", "--json").json
     assert values(other)["answer_words"] == 2 * (values(first)["answer_words"] or 0)
     compared = evals_cli("compare", first["id"], other["id"], "--all")
-    assert re.search(r"not compared, the metric was .*: answer_words", " ".join(compared.out.split()))
+    assert re.search(r"answer_words .*not compared: the metric was", compared.out)
     Path("metrics.py").unlink()
     result = evals_cli("rescore", first["id"], "--no-judge")
     assert (result.code, result.err.splitlines()[0]) == (
@@ -144,8 +144,7 @@ def test_shards_of_different_code_are_not_merged(saved: Callable[..., Any], eval
         file.write("LATER = 1\n")
     result = evals_cli("merge", first, saved("--shard", "2/2")["id"])
     assert result.code == 2
-    assert "differs from" in result.err
-    assert "in the code of its metric answer_words" in " ".join(result.err.split())
+    assert "in the code of its metric answer_words" in result.err
 
 
 def test_saved_answers_are_scored(evals_cli: Callable[..., Any]) -> None:
