@@ -308,7 +308,7 @@ _parsed = lru_cache(maxsize=256)(httpx.URL)
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
-    name = response.headers.get("content-encoding", "identity").strip().lower()
+    name = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if name not in {"identity", "gzip", "deflate"}:
         raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
     inflate = None if name == "identity" else zlib.decompressobj(32 + zlib.MAX_WBITS)
@@ -471,7 +471,7 @@ def proxy_for(url: str) -> httpx.Proxy | None:
         return None
     try:
         proxy = httpx.Proxy(address if "://" in address else f"http://{address}")
-        is_usable = proxy.url.scheme != "socks5" or find_spec("aiohttp_socks") is not None
+        is_usable = not proxy.url.scheme.startswith("socks") or find_spec("aiohttp_socks") is not None
     except (httpx.InvalidURL, ValueError):
         is_usable = False
     if not is_usable:

@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from html import unescape
 from itertools import accumulate, islice
 from typing import Any, Literal, NamedTuple, TypeVar
+from unicodedata import normalize
 
 import jmespath
 from jmespath import functions
@@ -380,8 +381,8 @@ def token_usage(value: Any, notes: list[str]) -> TokenUsage | None:
 # A whole answer.
 
 
-_LONGEST_ANSWER, _LONGEST_CHUNKS = 1 << 19, 1 << 22
-"""Characters of an answer, and of all chunks of one answer together."""
+_LONGEST_ANSWER, _LONGEST_CHUNKS, _MOST_OF_ONE = 1 << 19, 1 << 22, 18
+"""Characters in compatibility form (NFKC) of an answer, and of all its chunks; how many one becomes in that form."""
 
 _CUT_OFF = re.compile(
     rb'"(?:finish_?reason|stop_?reason|done_reason)"\s*:\s*"(length|max_tokens|max_output_tokens)"', re.IGNORECASE
@@ -482,7 +483,7 @@ class ResponseReader:
                 notes.append(f"thoughts of {len(thoughts):,} characters are taken off the answer (server.clean)")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
-        if len(answer) > _LONGEST_ANSWER:
+        if _lengths([answer], _LONGEST_ANSWER)[0] > _LONGEST_ANSWER:
             raise MappingError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed", "too_large")
         return answer
 
@@ -495,7 +496,7 @@ class ResponseReader:
                 raise MappingError(notes[-1] if notes else f"the body has no list at `{at}`; {shape_of(body)}")
             return None
         notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
-        sizes = accumulate(len(chunk.text or "") for chunk in chunks)
+        sizes = accumulate(_lengths([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS))
         if (kept := sum(size <= _LONGEST_CHUNKS for size in sizes)) < len(chunks):
             longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
             notes.append(f"chunks: {longer}, and those from number {kept + 1} on are left out")
@@ -533,3 +534,10 @@ def _referred(marked: list[Citation], references: Any, notes: list[str]) -> list
     sources = [known.get(label) or Citation(chunk_id=label) for label in labels]
     places = [{"start": mark.start, "end": mark.end} for mark in marked]
     return [source.model_copy(update=place) for source, place in zip(sources, places, strict=True)]
+
+
+def _lengths(texts: Sequence[str], most: int) -> list[int]:
+    """The characters of texts; in compatibility form where those may be more than this."""
+    if _MOST_OF_ONE * sum(map(len, texts)) <= most:
+        return [len(text) for text in texts]
+    return [len(text) if text.isascii() or len(text) > most else len(normalize("NFKC", text)) for text in texts]

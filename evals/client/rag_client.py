@@ -54,16 +54,6 @@ _LARGE = 128 * 1024
 
 _SHOWN = 120
 
-_NO_SERVER = (
-    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the built-in one "
-    "with --embedded"
-)
-
-_UNHEALTHY = (
-    "`evals init --rag-url {url}` finds out how to ask another kind of server, or describe it (docs/profiles.md, "
-    "--profile FILE.yml); for a login set server.headers, for another health check server.health.path (null for none)"
-)
-
 
 @dataclass(slots=True, eq=False)
 class _Part:
@@ -216,13 +206,19 @@ class RAGClient:
             await self.http.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
         except ExchangeError as failure:
             if failure.kind in {"connect", "timeout"}:
-                message = f"no RAG server answers at {self.url} ({failure})"
-                raise ServerUnreachableError(message, _NO_SERVER) from failure
+                raise ServerUnreachableError(
+                    f"no RAG server answers at {self.url} ({failure})",
+                    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
+                    "built-in one with --embedded",
+                ) from failure
             hint = self.login_hint if failure.status in REFUSED else None
             starting = "wait until it has started; if it has, " if failure.status in BUSY else ""
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {failure}",
-                hint or f"{starting}{_UNHEALTHY.format(url=self.url)}",
+                hint
+                or f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, or "
+                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
+                "health check server.health.path (null for none)",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:

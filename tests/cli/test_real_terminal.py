@@ -82,15 +82,13 @@ def _read_until(terminal: int, expected: str | None) -> str:
 
 def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     """URL, questions, the request, the judge; then the commands to run."""
+    row = {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
     code, said = converse(
         ["init"],
         [
             ("URL that takes the question", f"{server}\n"),
-            ("file of your questions", "\n"),
-            ("question 1", "How long is it kept?\n"),
-            ("its answer", "Thirty days.\n"),
-            ("a sentence of a document", "\n"),
-            ("question 2", "\n"),
+            ("file of your questions", "mine.jsonl\n"),
             ("the question 'How long is it kept?'?", "y\n"),
             ("LLM judge", "n\n"),
         ],
@@ -98,8 +96,7 @@ def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, 
     assert code == 0, said
     assert "evals eval --config eval_config.yml" in said
     assert "    chunks: left\n" in (tmp_path / "eval_config.yml").read_text()
-    (row,) = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
-    assert row == {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
+    assert "dataset_file: mine.jsonl" in (tmp_path / "eval_config.yml").read_text()
 
 
 def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int, str]]) -> None:
@@ -115,11 +112,9 @@ def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int,
             ["init", "--rag-url", f"{url}/own", "--no-judge"],
             [
                 ("file of your questions", "\n"),
-                ("question 1", "\n"),
                 ("?", "y\n"),
-                ("(not shown; Enter: none): ", "s3cret-Value-90210\n"),
+                ("(not shown; Enter: none): ", "Bearer s3cret-Value-90210\n"),
             ],
         )
     assert code == 0, said
-    assert "trying Bearer" in said
     assert "s3cret" not in said
