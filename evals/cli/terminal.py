@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, TextIO
@@ -99,14 +100,31 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
 
 
 def _show_table(out: Console, table: TextTable) -> None:
-    """As rich draws it; a narrow terminal leaves spare columns out, the first one first."""
+    """As rich draws it; a narrow terminal stacks two columns, then leaves spare ones out, the first one first."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    columns, spare = list(table.columns), list(table.spare)
     unbounded = out.options.update(max_width=10_000)
-    while spare and Measurement.get(out, unbounded, _drawn(table, columns)).maximum > out.width:
+
+    def is_too_wide(columns: Sequence[str]) -> bool:
+        return Measurement.get(out, unbounded, _drawn(table, columns)).maximum > out.width
+
+    if table.stacked and is_too_wide(table.columns):
+        table = _stacked(table)
+    columns, spare = list(table.columns), list(table.spare)
+    while spare and is_too_wide(columns):
         columns.remove(spare.pop(0))
     out.print(_drawn(table, columns, folded=out.width < _NARROW))
+
+
+def _stacked(table: TextTable) -> TextTable:
+    place = table.columns.index(table.stacked)
+
+    def stack(cells: Sequence[str]) -> list[str]:
+        both = [cell for cell in cells[place : place + 2] if cell not in ("", "–")]
+        return [*cells[:place], "\n".join(both), *cells[place + 2 :]]
+
+    rows = [replace(row, cells=stack(row.cells)) for row in table.rows]
+    return replace(table, columns=stack(table.columns), rows=rows)
 
 
 def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) -> Table:

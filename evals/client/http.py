@@ -5,6 +5,7 @@ whether a request is sent again, when, and how many are in flight.
 """
 
 import asyncio
+import os
 import re
 import ssl
 import time
@@ -243,6 +244,11 @@ class HttpClient:
         elif kind == "timeout":
             message, elapsed_ms = f"no complete answer within {limit:g} s", max(elapsed_ms, limit * 1000)
         elif kind == "connect":
+            if isinstance(cause, aiohttp.ClientConnectorError):
+                refused, number = cause.os_error, cause.os_error.errno or 0
+                is_of_system = number > 0 and not isinstance(refused, ssl.SSLError)
+                why = os.strerror(number) if is_of_system else refused.strerror  # which may be "Connect call failed"
+                message = f"cannot connect to {cause.host}:{cause.port}: {why or refused}"
             through = f" (through the proxy {self._proxy.url})" if self._proxy is not None else ""
             message = " ".join(message.split())[:300] + through
         if stream is not None and received and retryable:

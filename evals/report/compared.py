@@ -72,7 +72,7 @@ def pairs_table(one: RunComparison, *, every: bool) -> TextTable:
     if hidden := len(one.pairs) + (one.score is not None) - len(shown):
         rows.append(TableRow([f"({hidden} more)", "", "", "", "", "all: --all"], "faint"))
     columns = ("metric", "before", "after", "difference", "95% interval", "verdict")
-    return TextTable(columns, rows, "", ["verdict"], ["95% interval"])
+    return TextTable(columns, rows, words=["verdict"], stacked="difference")
 
 
 def _shown_pairs(one: RunComparison, *, every: bool) -> list[MetricPair]:
@@ -96,6 +96,9 @@ def _cells(pair: MetricPair) -> list[str]:
 
 
 def _verdict(pair: MetricPair) -> str:
+    """The verdict; where too few questions differ for one, how many do."""
+    if pair.verdict == "not established" and pair.q is None:
+        return pair.reason or pair.verdict
     return "not tested" if pair.verdict == "no verdict" else pair.verdict
 
 
@@ -107,7 +110,8 @@ def signed(value: float, unit: str) -> str:
 
 def reason_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
     """Why the metrics of the table have no verdict or no value, a line a reason."""
-    pairs = [pair for pair in _shown_pairs(one, every=every) if pair.verdict not in TONES and pair.reason]
+    shown = [pair for pair in _shown_pairs(one, every=every) if pair.verdict not in TONES]
+    pairs = [pair for pair in shown if pair.reason and pair.reason != _verdict(pair)]
     reasons = by_reason((pair.name, f"{_verdict(pair)}, {pair.reason}") for pair in pairs)
     reasons |= by_reason((metric.name, f"no value any more, {metric.reason}") for metric in one.vanished)
     yield from (TextLine(f"{reason}: {', '.join(names)}", "faint") for reason, names in reasons.items())

@@ -44,6 +44,7 @@ class TextTable:
         title: Of the table.
         words: Columns of text, which may be folded.
         spare: Columns that a narrow terminal leaves out, the first one first.
+        stacked: A column, and the next one, whose cells a narrow terminal puts below those of the first.
     """
 
     columns: Sequence[str]
@@ -51,6 +52,7 @@ class TextTable:
     title: str = ""
     words: Sequence[str] = ()
     spare: Sequence[str] = ()
+    stacked: str = ""
 
 
 ShownPart = TextLine | TextTable
