@@ -19,7 +19,6 @@ from evals.text.decoding import read_whole
 from evals.text.numbers import agree, counted
 from evals.text.yaml_files import first_problem
 
-_MOST_BYTES = 2**30
 _NAMED = 3
 _SHOWN = 80
 
@@ -156,7 +155,7 @@ def _some(queries: list[str]) -> str:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(read_whole(path, _MOST_BYTES).decode("utf-8-sig"))
+        return json.loads(read_whole(path).decode("utf-8-sig"))
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
     except RecursionError as error:
