@@ -26,8 +26,8 @@ def estimated(config: EvalConfig) -> Estimate:
     return found
 
 
-@pytest.mark.parametrize("suite", ["core", "claims"])
-@pytest.mark.parametrize("thinking", [0, 600])
+@pytest.mark.parametrize("suite", ["core", pytest.param("claims", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("thinking", [0, pytest.param(600, marks=pytest.mark.slow)])
 def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     config: Configure, messages_api: Any, suite: str, thinking: int
 ) -> None:

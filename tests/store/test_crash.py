@@ -46,6 +46,7 @@ def test_a_log_cut_at_any_byte_loses_at_most_the_last_event(full_log: Path) -> N
         assert whole <= events(RecordLog(full_log)) <= whole + 1, f"cut at byte {end}"
 
 
+@pytest.mark.slow
 def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
     store: RunStore, run: EvalRun, full_log: Path, questions: list[EvalQuestion]
 ) -> None:
