@@ -178,13 +178,13 @@ def cases_of(name: str, options: LoadOptions, dataset: EvalDataset) -> Iterator[
     loader = get_loader(name)
     if isinstance(loader, RAGBenchLoader):
         for subset in sorted({question.metadata["subset"] for question in dataset.questions}):
-            rows, _ = loader.open(replace(options, config=subset))
+            rows = loader.open(replace(options, config=subset))
             for place in range(len(rows.column("id")))[: options.samples]:
                 draft = Draft()
                 loader.add(subset, rows, [place], draft)
                 yield draft.questions[0], list(draft.documents.values())
     elif isinstance(loader, HubDatasetLoader):
-        rows, _ = loader.open(options)
+        rows = loader.open(options)
         for place in range(len(rows.column(loader.id_column)))[: options.samples]:
             draft = loader.convert(rows, [place])
             yield draft.questions[0], list(draft.documents.values())

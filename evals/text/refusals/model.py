@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.text.refusals.clauses import clauses_of, plain, unwrapped, wording_of
+from evals.text.numbers import numbers
+from evals.text.refusals.clauses import Wording, clauses_of, plain, unwrapped, wording_of
 from evals.text.refusals.features import answer_values, clause_of, declining_and_rest, question_of, word_names
 from evals.text.tokens import lists_of
 
@@ -19,6 +20,9 @@ answer, in clauses that may decline, in the others, in the first, and at the beg
 OPENING = 3
 """Words at the beginning of a question that are weighed."""
 BOUND = 9.0
+FEW_WORDS = 5
+_BESIDE_VALUES = frozenset({"source", "about", "from", "only"})
+"""Classes of words that stand with a bare value too: "about four minutes"."""
 
 _WEIGHTS = Path(__file__).resolve().parents[2] / "data" / "refusals.npz"
 _FRAME = " \t\n.,;:!?*_\"'()[]"
@@ -74,6 +78,8 @@ class RefusalModel:
         wording = wording_of(answer)
         if not wording.words:
             return BOUND
+        if _is_bare_value(wording):
+            return -BOUND
         if self.summed("look", word_names(wording.words, self.vocabulary)) + self.biases[0] < 0:
             return -BOUND
         asked = question_of(question)
@@ -97,6 +103,14 @@ class RefusalModel:
             return Refusal(declines=True, doubtful=False, score=BOUND)
         score = self.score(text, question)
         return Refusal(score > self.threshold, self.low < score < self.high, score)
+
+
+def _is_bare_value(wording: Wording) -> bool:
+    """Whether an answer is a number, in digits or English, with a few words that decline nothing: "three years"."""
+    is_short = len(wording.words) <= FEW_WORDS and all(
+        _BESIDE_VALUES.issuperset(word.classes) for word in wording.words
+    )
+    return is_short and bool(numbers(wording.text, "en"))
 
 
 @lru_cache(maxsize=512)
