@@ -254,9 +254,10 @@ class EvaluationRunner:
 
     async def survey(self, server: Server, workload: Workload) -> None:
         """See which gold documents the server lists, and ask the unscored warm-up questions."""
-        if self.config.preflight and self.config.part[0] == 1:  # of shards the first does it for all
-            server.corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
-            server.client.reader.document_names = server.corpus.ids
+        corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
+        checks = self.config.preflight and self.config.part[0] == 1  # of shards the first does it for all
+        server.corpus = corpus if checks else Corpus(ids=corpus.ids)
+        server.client.reader.document_names = corpus.ids  # by which chunks are recognised, checked or not
         for question in workload.questions[: self.config.warmup]:
             self.observer.phase("warming up")
             response = await server.client.ask(question.question)

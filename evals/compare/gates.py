@@ -105,13 +105,17 @@ def check_against(
     )
 
 
+_SEEN = 0.0005
+"""A smaller difference of the score does not show in its three places."""
+
+
 def headline_of(comparison: RunComparison) -> str:
     """Which of two runs is better by value, in a sentence."""
     score = comparison.score
     if score is None:
         return f"the scores do not compare: {comparison.score_reason}"
     values = f"score {score.last:.3f}, was {score.first:.3f}"
-    if score.difference == 0:
+    if abs(score.difference) < _SEEN:
         return f"{comparison.run} and {comparison.baseline} have the same score: {values}"
     better, than = (
         (comparison.run, comparison.baseline) if score.difference > 0 else (comparison.baseline, comparison.run)

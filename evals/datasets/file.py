@@ -67,7 +67,8 @@ def read_file(
     path, draft = named_path(path), Draft()
     rows = _rows(path, draft, scratch)
     if not rows:
-        raise DatasetError(f"{path.name} holds no questions")
+        hint = "write a row for each question: columns question, expected_answer, gold_passages (docs/datasets.md)"
+        raise DatasetError(f"{path.name} holds no questions", hint)
     reading = find_columns(path.name, (row for _, row in rows), columns or {}, answered=answered)
     reader = QuestionReader(reading, draft.dropped)
     draft.questions = DiskList(_unique(rows, reader), scratch)

@@ -27,7 +27,10 @@ PROBES = 10
 """This many questions are asked first where the server lists no documents."""
 UNFOUND = "server.map.chunks found nothing in "
 """How the note begins that no answer had chunks; a resumed run makes it anew."""
-_HINT = "upload the datasets' documents with --ingest, or continue all the same with --no-preflight"
+_HINT = (
+    "upload the datasets' documents with --ingest; if the server has them, look at its retriever and at "
+    "server.map.chunks, or continue all the same with --no-preflight"
+)
 _TEXT_HINT = "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
 _LASTING = frozenset({404, 405, 422})
 """Statuses that stay the same when asked again."""

@@ -31,6 +31,8 @@ from evals.text.numbers import counted
 from evals.text.yaml_files import VARIABLE, expand_env
 
 MOST_REQUESTS = 6
+_UNREAD = 2
+"""How telling an answer is that holds nothing: more than any refusal."""
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
 _NAMES_JOB = (re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$"), re.compile(r"(^|_)(id|uuid|handle)$"))
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
@@ -206,7 +208,8 @@ class _Search:
                 failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
                 self.tell(f"  {failure}")
                 has_no_path, refuses = reply.status in _NO_PATH, reply.status in _REFUSES_BODY
-                how_telling = (refuses and plans.says_lacking(failure)) - has_no_path
+                says_more = _UNREAD * (reply.failure is None) + (refuses and plans.says_lacking(failure))
+                how_telling = says_more - has_no_path
                 failures.append((how_telling, f"{plan.method} {plan.path}: {failure}"))
                 candidates = [other for other in candidates if not (has_no_path and other.path == plan.path)]
                 candidates[:0] = plans.amended(plan, reply.text) if refuses else []
@@ -218,8 +221,10 @@ class _Search:
             hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
             if "graphql" in self.url:
                 hint = f"give the query with the fields of your schema: --body '{_GRAPHQL}'"
-            most_telling = max(failures, key=lambda failure: failure[0])[1]
-            raise ServerRefusedError(f"no request was answered; {most_telling}", hint)
+            how_telling, most_telling = max(failures, key=lambda failure: failure[0])
+            if how_telling >= _UNREAD:
+                hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
+            raise ServerRefusedError(f"no request brought an answer that can be read; {most_telling}", hint)
         return guessed
 
     # Sending.

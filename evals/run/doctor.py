@@ -13,7 +13,7 @@ from evals.config import EvalConfig
 from evals.errors import EvalsError, ServerRefusedError
 from evals.metrics.base import BaseMetric, Need
 from evals.run.checks import check_calibrated, check_config, find_judge, refusal_for_key, wants_judge
-from evals.run.corpus import survey_corpus
+from evals.run.corpus import chunks_path, chunks_unfound, survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec
 from evals.run.observer import Observer
 from evals.run.workload import check_conversations, load_workload
@@ -139,9 +139,9 @@ class _Checks:
 
     async def configuration(self) -> Finding:
         """Keys, names and gates, and the folder of runs."""
-        RunStore(self.config.runs_dir).prepare()
         self.metrics = check_config(self.config, asking=False)
         check_calibrated(self.config, self.metrics)
+        RunStore(self.config.runs_dir).prepare()
         names = ", ".join(self.config.suite_names)
         listed = f"of {names}" if names else f"({', '.join(metric.name for metric in self.metrics)})"
         judged = sum(Need.JUDGE in metric.needs for metric in self.metrics)
@@ -194,7 +194,8 @@ class _Checks:
         values = computable(fitting, [first], response, settings)
         text = f"{_short(response.answer)} in {response.latency_ms or 0:.0f} ms, with {_contents(response)}"
         counts = f"{share(len(values.names), len(fitting), 'metric')} that apply to this question can be computed"
-        hints = [*values.reasons, *response.notes] if values.missing else []
+        unfound = chunks_unfound(chunks_path(self.client.spec), [response])
+        hints = [*([unfound] if unfound else []), *values.reasons, *response.notes] if values.missing or unfound else []
         return "doubtful" if hints else "well", f"{text}; {counts}", "; ".join(hints) or None
 
     async def corpus(self) -> Finding:
@@ -210,7 +211,8 @@ class _Checks:
         if missing:
             return "doubtful", f"the server's list lacks {len(missing)} gold documents, first: {missing[0]}", hint
         if self.response is None or self.response.chunks is None:
-            return "unseen", "the server lists no documents as the questions name them, and sent no chunks"
+            sent = "no answer came" if self.response is None else "the answer has no chunks"
+            return "unseen", f"the server lists no documents as the questions name them, and {sent}"
         settings, first = self.config.score_settings(judged=False, citation_base=1), self.questions[0]
         if settings.sample(first, self.response).matches.found:
             return "well", "the answer's chunks hold the gold passage"

@@ -22,6 +22,8 @@ _FILE = re.compile(r"\S[^\n]{0,200}\.[A-Za-z]{2,5}|https?://\S+")
 _CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support|pointer")
 _WORDS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zäöüß]+|\d+")
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_LAST = re.compile(r"(?:\b|_)(?:end|done|final|finish|finished|complete|completed|stop)'?\Z")
+"""How the condition of a stream's last event ends, where its name says that it is the last."""
 
 Node = tuple[str, Any]
 """A value in a body, with the expression that finds it."""
@@ -463,6 +465,9 @@ def _guess_stream(form: str, events: Sequence[Mapping[str, Any]], question: str)
     ]
     guess = _guess_pieces(form, kinds, question) or max(by_kind, key=lambda kind_guess: len(kind_guess.answer or ""))
     guess.stream = {**({"format": form} if form != "sse" else {}), **(guess.stream or {})}
+    *_, last = kinds
+    if len(kinds[last]) == 1 and _LAST.search(last) and form != "vercel":
+        guess.stream["done"] = last
     for kind_guess in by_kind:
         if len(kind_guess.rows) > len(guess.rows):
             guess.map["chunks"], guess.rows = kind_guess.map["chunks"], kind_guess.rows

@@ -63,7 +63,7 @@ LABELS: dict[Outcome, str] = {
     Outcome.RIGHT: "right",
     Outcome.UNKNOWN: "unknown",
     Outcome.FAILED: "failed: no answer came",
-    Outcome.NOT_RETRIEVED: "not retrieved: no chunk has the expected passage",
+    Outcome.NOT_RETRIEVED: "not retrieved: wrong, and no chunk has the expected passage",
     Outcome.NOT_USED: "retrieved, not used: the judge calls the answer wrong",
     Outcome.DECLINED: "declined, though answerable",
     Outcome.ANSWERED_UNANSWERABLE: "answered, though unanswerable",

@@ -5,8 +5,9 @@ import tempfile
 import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import IO, TypeVar, overload
 
 from evals.errors import StoreError
 
@@ -32,7 +33,7 @@ class DiskList(Sequence[T]):
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
         except OSError as error:
             raise self._full(error) from error
-        weakref.finalize(self, self._file.close)
+        weakref.finalize(self, _close, self._file)
         for value in values:
             self.append(value)
 
@@ -76,6 +77,12 @@ class DiskList(Sequence[T]):
         where = self._folder or "the folder of temporary files"
         hint = "make room there" if self._folder else "make room, or name another folder by the variable TMPDIR"
         return StoreError(f"cannot write to {where}: {error.strerror or error}", hint)
+
+
+def _close(file: IO[bytes]) -> None:
+    """Close a file that nobody needs any more; on a full disk its rest cannot be written, and need not be."""
+    with suppress(OSError):
+        file.close()
 
 
 class DiskMap(Mapping[str, T]):

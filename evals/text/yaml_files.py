@@ -22,6 +22,9 @@ _MAX_BYTES = 20_000_000
 MAX_DEPTH = 100
 _MAX_VALUES = 1_000_000
 """With every alias written out."""
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_NO_PLAIN_NUMBER = re.compile(r"[-+]?(?:0[\dxb]|\d[\d_.]*[:_])")
+"""YAML 1.1 makes 750 of 12:30 and 567 of the postcode 01067; people mean what they write."""
 _QUOTED = re.compile(r"'[^']{2,}'")
 """What PyYAML repeats of the file, which may be a secret."""
 
@@ -64,6 +67,8 @@ def _check(node: Node, values: Iterator[int], depth: int) -> None:
     if next(values) > _MAX_VALUES:
         raise YamlTextError(f"with its aliases written out it holds more than {_MAX_VALUES:,} values")
     if isinstance(node, ScalarNode):
+        if node.tag in _NUMBERS and _NO_PLAIN_NUMBER.match(node.value):
+            node.tag = "tag:yaml.org,2002:str"
         try:  # JSON writes a character beyond 16 bits as two escapes
             node.value = str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:

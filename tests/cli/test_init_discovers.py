@@ -78,6 +78,16 @@ def test_errors_in_a_200_are_a_failure_with_a_query_to_fill_in(start: Start, ini
     assert '--body \'{"query": "{ask(question: {{question_json}})' in made.err
 
 
+@pytest.mark.parametrize(("kind", "done"), [("one event", "event == 'end'"), ("named events", None)])
+def test_the_last_event_of_a_stream_is_known_by_its_name(
+    kind: str, done: str | None, start: Start, init: Callable[..., Any]
+) -> None:
+    """Without it, a stream that breaks off would pass for an answer; an event of another name may be missing."""
+    path, routes = KINDS[kind]
+    made = init(f"{start(routes)}{path}")
+    assert made.server.get("stream", {}).get("done") == done
+
+
 def test_texts_that_are_not_read_are_named(start: Start, init: Callable[..., Any]) -> None:
     """The echo of the question and a context are neither answer nor chunk."""
     path, routes = KINDS["quoting"]
@@ -442,7 +452,7 @@ def test_no_hint_is_given_on_a_column_that_fits_nothing(
     """A wrong one would be followed."""
     Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
-    assert (made.code, "say so in the configuration" in made.err) == (0, False)
+    assert (made.code, "holds what it seems to" in made.err) == (0, False)
 
 
 def _queue(started: Mapping[str, Any], path: str, status: HTTPStatus, ends: str = "finished", **headers: str) -> Any:

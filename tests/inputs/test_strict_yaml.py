@@ -72,6 +72,18 @@ def test_aliases_merges_and_emoji_in_json_are_read() -> None:
     assert load_yaml("# nothing") is None
 
 
+@pytest.mark.parametrize("written", ["12:30", "12:30:45", "01067", "0123", "0x1F", "1_000"])
+def test_what_only_an_old_yaml_takes_for_a_number_is_text(written: str) -> None:
+    """A time, a postcode, a code."""
+    assert load_yaml(f"a: {written}") == {"a": written}
+
+
+@pytest.mark.parametrize(("written", "value"), [("7", 7), ("-1.5", -1.5), ("1.0e+3", 1000.0), ("0", 0), ("0.25", 0.25)])
+def test_plain_numbers_are_numbers(written: str, value: float) -> None:
+    """As JSON writes them."""
+    assert load_yaml(f"a: {written}") == {"a": value}
+
+
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),

@@ -173,8 +173,9 @@ def _column_hints(draft: Draft) -> Iterator[str]:
     read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
     for column, values in cells.items():
         if fields := [name for name in fields_of_column(column, values) if name not in read]:
-            choices = " or ".join(_yaml({name: column}, on_one_line=True) for name in fields)
-            yield f"  where the column {column} holds what it seems to, say so in the configuration: columns: {choices}"
+            keys = " or ".join(_yaml({name: column}, on_one_line=True) for name in fields)
+            again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
+            yield f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}"
 
 
 # The server: of a profile, or found out by questions.

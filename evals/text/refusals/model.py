@@ -1,5 +1,6 @@
 """The weights of the model, and what they say of an answer."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -21,6 +22,7 @@ OPENING = 3
 """Words at the beginning of a question that are weighed."""
 BOUND = 9.0
 FEW_WORDS = 5
+_OPTION = re.compile(r"\W*[a-z]\W*")
 _BESIDE_VALUES = frozenset({"source", "about", "from", "only"})
 """Classes of words that stand with a bare value too: "about four minutes"."""
 
@@ -106,11 +108,14 @@ class RefusalModel:
 
 
 def _is_bare_value(wording: Wording) -> bool:
-    """Whether an answer is a number, in digits or English, with a few words that decline nothing: "three years"."""
+    """Whether an answer is a number, in digits or English, with a few words that decline nothing, or a letter.
+
+    Such as "three years" and "(B)", an option of several.
+    """
     is_short = len(wording.words) <= FEW_WORDS and all(
         _BESIDE_VALUES.issuperset(word.classes) for word in wording.words
     )
-    return is_short and bool(numbers(wording.text, "en"))
+    return is_short and (bool(numbers(wording.text, "en")) or _OPTION.fullmatch(wording.text.strip()) is not None)
 
 
 @lru_cache(maxsize=512)

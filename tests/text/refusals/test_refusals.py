@@ -50,6 +50,8 @@ def test_a_phrase_of_uncertainty_as_a_whole_answer_declines(phrase: str, form: s
         ("Where is it?", "Leeds"),
         ("How many bridges are there?", "42"),
         ("When was it built?", "In 1240"),
+        ("Which option is right, A or B?", "A"),
+        ("Which option is right, A or B?", "(A)."),
         ("How long is the warranty?", "three weeks"),
         ("How long is the warranty?", "Three years."),
         ("How often is it cleaned?", "every three weeks"),
