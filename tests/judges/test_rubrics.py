@@ -230,7 +230,7 @@ def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
     """Whatever their case and their numbers."""
     stars = rubric("stars", "How good?", labels={"Very poor": 1, "fair": 3, "good": 5})
     scale = scale_of(["very_poor", "good"], stars, None)
-    assert [scale.worths[label] for label in ("very_poor", "fair", "good")] == [0, 0.5, 1]
+    assert [scale.words[label] for label in ("very_poor", "fair", "good")] == [0, 0.5, 1]
 
 
 # Wrong ones.
