@@ -196,7 +196,8 @@ def _answers(worths: Mapping[LabelRow, float], store: RunStore) -> dict[str, tup
         if before is not row:
             what = f"{row.where}: the answer to {row.id!r} is labelled at {before.where} already"
             raise DatasetError(what, "keep one label for each answer; of several people, what they agree on")
-        record = saved.get((row.run, row.id.removeprefix("'"))) if row.run else _record(row)
+        ids = (row.id, row.id.removeprefix("'"))  # a sheet guards an id that would be a formula
+        record = next(filter(None, (saved.get((row.run, key)) for key in ids)), None) if row.run else _record(row)
         if record is None or record.response is None:
             raise DatasetError(f"{row.where}: run {row.run} has no answer to a question {row.id!r}")
         key = record.question.id

@@ -156,6 +156,24 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     assert evals_cli("show", found["run"], "--json", *runs).json["judge"]["calls"] == 0
 
 
+def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(
+    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """A spreadsheet takes the apostrophe before what may be a formula for text, and so it may be saved."""
+    ids = ["=A1", "+2", "plain"]
+    asked = [{"id": name, **{key: row(n, True, "")[key] for key in ("question", "expected_answer")}}
+             for n, name in enumerate(ids)]  # fmt: skip
+    file, runs = jsonl(tmp_path / "questions.jsonl", asked), ("--runs-dir", tmp_path / "runs")
+    flags = f"eval --rag-url {golden_server} --metrics answer_correctness --json".split()
+    done = evals_cli(*flags, "--dataset-file", file, *runs)
+    assert done.code == 0, done.err
+    run = done.json
+    rows = [{"id": name, "run": run["id"], "label": "no"} for name in ("'=A1", "+2", "plain")]
+    done = calibrate(jsonl(tmp_path / "labels.jsonl", rows), "--json")
+    assert done.code == 0, done.err
+    assert [each["id"] for each in done.json["answers"]] == ids
+
+
 @pytest.mark.parametrize(
     ("rows", "flags", "said"),
     [

@@ -63,6 +63,25 @@ def test_the_metrics_that_people_look_for_first_always_have_a_row(hits: Cli, com
         assert row_of(out, "score")[-1] == f"{differ} (fewer than 6)"
 
 
+def test_the_metrics_without_a_row_are_counted_and_all_of_them_can_be_shown(hits: Cli, compare: Cli) -> None:
+    """Their number is how many rows `--all` adds."""
+    hits("aaaa", 30)
+    hits("bbbb", 29)
+    short, whole = compare("aaaa", "bbbb").out, compare("aaaa", "bbbb", "--all").out
+    added = [name for name in METRICS if f"\n{name} " in whole and f"\n{name} " not in short]
+    assert len(added) == 3
+    assert "\n(3 more) " in short
+    assert " more)" not in whole
+
+
+def test_a_difference_that_is_too_small_to_be_shown_has_no_minus(save: Cli, compare: Cli) -> None:
+    """Nothing is less than nothing."""
+    save("aaaa", {f"q{n}": {"mrr": 0.5} for n in range(9)})
+    save("bbbb", {f"q{n}": {"mrr": 0.5 - 1e-6} for n in range(9)})
+    out = compare("aaaa", "bbbb", "--all").out
+    assert row_of(out, "mrr")[1:4] == ["0.500", "0.500", "+0.000"]
+
+
 def test_a_run_is_not_compared_with_itself(hits: Cli, compare: Cli) -> None:
     """Two starts of one id are one run, and a comparison that cannot fail would pass every gate."""
     hits("aaaa", 30)

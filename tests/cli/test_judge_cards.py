@@ -75,6 +75,18 @@ def test_a_calibration_is_shown_with_runs_of_before_and_after(
     assert kept["scorecard"] == again["scorecard"]
 
 
+def test_a_card_counts_the_labels_that_the_judge_decided_on(
+    cli: Cli, judged: dict[str, Any], messages_api: Any, runs: Any, tmp_path: Path
+) -> None:
+    """One that is lost shows nothing of how often it is right."""
+    messages_api.script({"match": "ferry 3 sail", "then": {"text": "nope"}}, {"then": {"python": "judge"}})
+    told = {"expected_answer": "At noon.", "answer": "At noon.", "label": "yes"}
+    rows = [{"question": f"When does ferry {n} sail?", **told} for n in range(12)]
+    assert cli("calibrate", jsonl(tmp_path / "labels.jsonl", rows), *runs).code == 0
+    cards = cli("show", judged["id"], "--json", *runs).json["judge"]["cards"]
+    assert cards["answer_correctness"]["labels"] == 11
+
+
 def test_a_gate_on_an_uncalibrated_judge_is_refused(
     cli: Cli, judged: dict[str, Any], golden_server: str, messages_api: Any, runs: Any, tmp_path: Path
 ) -> None:

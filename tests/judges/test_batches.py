@@ -65,6 +65,14 @@ def test_scores_are_those_of_calls_one_by_one(batched: Configure, messages_api: 
     assert left_behind(batched()) == []
 
 
+def test_each_repeat_is_a_request_of_its_own(batched: Configure, messages_api: Any) -> None:
+    """Though all that is sent is the same; else one reply would be taken for several that agree."""
+    run = run_evaluation(batched(suite=[], metrics=["answer_relevancy"], judge={"repeats": 3}))
+    made = Counter(verdict.repeat for record in run.records() for verdict in record.verdicts)
+    assert (run.status, made.keys(), len(set(made.values()))) == ("complete", {0, 1, 2}, 1)
+    assert money(run)[0] == len(asked(messages_api)) == asked(messages_api).total() == made.total()
+
+
 def test_an_unusable_reply_is_asked_for_again_in_the_next_batch(batched: Configure, messages_api: Any) -> None:
     """Both are paid for."""
     messages_api.script({"schema_has": "claims", "times": 1, "then": {"text": "nope"}}, JUDGE)

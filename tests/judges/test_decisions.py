@@ -8,9 +8,11 @@ import pytest
 from judges.scripted import GOOD, USED, Scripted, asks, decide, failed, penny, says
 
 from evals.errors import JudgeError
+from evals.judges.budget import cost_ahead
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.models import Call, JudgeReply
+from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict
 
@@ -36,6 +38,13 @@ def test_a_kept_reply_costs_nothing_and_says_what_it_cost(tmp_path: Path) -> Non
     assert second.model.calls == []  # type: ignore[attr-defined]
     assert (verdict.reply, verdict.cached, verdict.attempts) == (GOOD, True, 0)
     assert (verdict.cost_usd, verdict.saved_usd, verdict.usage) == (0.0, 0.01, None)
+
+
+def test_a_kept_reply_of_unknown_cost_saves_what_its_tokens_cost_now(tmp_path: Path) -> None:
+    """Where no price is known even now, it is unknown what it saved: that is not nothing."""
+    decide(LLMJudge(Scripted(), cache=JudgeCache(tmp_path)))
+    priced, unpriced = (LLMJudge(Scripted(), cache=JudgeCache(tmp_path), **price) for price in ({"price": penny}, {}))
+    assert [decide(judge)[0].saved_usd for judge in (priced, unpriced)] == [0.01, None]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +218,16 @@ def test_a_request_that_is_too_long_is_lost_without_a_call() -> None:
     assert "judge.max_input_tokens" in (verdict.message or "")
 
 
+@pytest.mark.parametrize(("room", "failure"), [(0, None), (-1, "too_long")])
+def test_instructions_count_for_the_length_of_a_request(room: int, failure: str | None) -> None:
+    """They are most of a short one, and are read and paid for like the data."""
+    request = asks()
+    call = call_of(request)
+    size = (len(call.system) + len(call.content)) // CHARACTERS_A_TOKEN
+    assert size > 2 * len(call.content) // CHARACTERS_A_TOKEN
+    assert decide(LLMJudge(Scripted(), max_input_tokens=size + room), request)[0].failure == failure
+
+
 def test_known_verdicts_are_taken_where_all_that_decides_them_is_the_same() -> None:
     """Of others, the cost is carried along; so is that of a failure that is asked for again."""
     (known,) = decide(LLMJudge(Scripted(), price=penny))
@@ -252,6 +271,14 @@ def test_what_is_cut_off_is_logged_at_unknown_cost() -> None:
 
 def tokens(count: int) -> JudgeReply:
     return says(GOOD, usage=JudgeUsage(input_tokens=count))
+
+
+@pytest.mark.parametrize("letter", ["a", "ж", "水", "🌊"])
+def test_the_most_that_a_call_can_cost_is_by_its_bytes(letter: str) -> None:
+    """A token has two bytes at least, and most letters of the world have two and more."""
+    call = Call("", letter * 1000, {}, max_tokens=0)
+    most = cost_ahead(call, 0, lambda usage: float(usage.input_tokens)).most
+    assert most == len(letter.encode()) * 500
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.5])

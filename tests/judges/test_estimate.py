@@ -105,3 +105,13 @@ def test_many_questions_are_extrapolated(config: Configure) -> None:
     found = estimate_of(settings, check_config(settings), records)
     assert found is not None
     assert (found.calls, found.basis) == (2 * 900, "over the answers that are there")
+
+
+def test_kept_replies_of_many_questions_are_extrapolated_too(config: Configure) -> None:
+    """What is there already is said of all of them."""
+    settings = config(judge={"cache": True})
+    run = run_evaluation(settings)
+    assert run.judge is not None
+    found = estimate_of(settings, check_config(settings), run.records() * 100)
+    assert found is not None
+    assert (found.calls, found.cached) == (0, pytest.approx(100 * run.judge.calls, rel=0.02))

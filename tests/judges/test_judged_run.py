@@ -13,8 +13,11 @@ from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges import models
 from evals.judges.money import PriceConfig
+from evals.run.merge import merge, put_together
+from evals.run.observer import Observer
 from evals.run.saved import rescore, score_answers
 from evals.runner import EvaluationRunner, run_evaluation
+from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
 from evals.schemas.verdicts import JudgeUsage
 from evals.store.runs import RunStore
@@ -139,6 +142,18 @@ def test_a_budget_ends_the_judging_and_a_larger_one_continues_it(config: Configu
     assert calls(messages_api) == 2 * asked
 
 
+def test_merged_shards_say_what_each_of_their_budgets_prevented(config: Configure, tmp_path: Path) -> None:
+    """The whole lacks the decisions of all of them."""
+    shards = [run_evaluation(config(shard=f"{n}/2", judge={"max_cost_usd": 0.005})) for n in (1, 2)]
+    prevented = [shard.judge.prevented for shard in shards if shard.judge is not None]
+    assert all(prevented)
+    run = run_anywhere(
+        merge(put_together(shards, {"runs_dir": tmp_path / "whole"}, allow_partial=True), Observer())
+    ).run
+    assert run.judge is not None
+    assert (run.status, run.judge.prevented) == ("partial", sum(prevented))
+
+
 @pytest.mark.parametrize(("status", "said"), [(401, "HTTP 401"), (402, "HTTP 402"), (404, "HTTP 404")])
 def test_a_judge_that_refuses_us_midway_ends_the_run_and_loses_nothing(
     config: Configure, messages_api: Any, status: int, said: str
@@ -156,6 +171,19 @@ def test_a_judge_that_refuses_us_midway_ends_the_run_and_loses_nothing(
     done = resume(config(judge={"concurrency": 1}), run)
     assert (done.status, scores(done)) == ("complete", scores(whole))
     assert calls(messages_api) == money(whole)[0]
+
+
+def test_a_call_in_flight_when_the_judging_ends_is_waited_for(config: Configure, messages_api: Any) -> None:
+    """Its reply is paid for: it is saved, and no resumed run asks for it again."""
+    slow = {"python": "judge", "slow": 1}
+    messages_api.script({"times": 1, "then": slow}, {"then": {"status": 401}})
+    with pytest.raises(JudgeError, match="HTTP 401"):
+        run_evaluation(config(judge={"concurrency": 2}))
+    (run,) = RunStore(config().runs_dir).runs()
+    verdicts = [verdict for record in run.records() for verdict in record.verdicts]
+    assert [verdict.attempts for verdict in verdicts if verdict.reply is not None] == [1]
+    assert not [verdict.message for verdict in verdicts if "cut off" in (verdict.message or "")]
+    assert money(run)[0] == sum(entry["path"] == "/v1/messages" for entry in messages_api.log())
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ from judges.scripted import GOOD
 from evals.judges.models import Identity
 from evals.judges.money import PriceConfig, judge_price
 from evals.judges.record import NOTE, VerdictTally, disagreements, family_of, same_family
+from evals.run.judging import free_verdicts
+from evals.schemas import EvalQuestion, EvalRecord
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, JudgeUsage, JudgeVerdict
 
 USAGE = JudgeUsage(input_tokens=10_000, output_tokens=1_000, cache_read_tokens=4_000, cache_write_tokens=2_000)
@@ -41,6 +43,8 @@ def test_a_call_costs_what_the_vendor_lists(model: str, usage: dict[str, int], b
         ({"input": 10, "output": 100}, 0.2),
         ({"input": 10, "output": 100, "cache_read": 1}, 0.164),
         ({"input": 10, "output": 100, "cache_read": 1, "cache_write": 20}, 0.184),
+        ({"input": 10, "output": 100, "cache_write": 0}, 0.18),
+        ({"input": 10, "output": 100, "cache_read": 0}, 0.16),
         ({"input": 0, "output": 0}, 0.0),
     ],
 )
@@ -60,6 +64,18 @@ def test_a_server_of_ones_own_has_no_vendors_price(
     """Whatever its model is called."""
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert (judge_price({}, "openai", url, batch=False)("gpt-4o", USAGE) is not None) is known
+
+
+def test_a_verdict_that_is_taken_over_costs_nothing_and_keeps_what_it_saved() -> None:
+    """What a run paid is what the next one saves; of a kept reply, what was paid once."""
+    paid = verdict(earlier=JudgeSpending(calls=1, cost_usd=0.5))
+    cached = verdict(attempts=0, cost_usd=0.0, usage=None, cached=True, saved_usd=0.03)
+    unknown = verdict(cost_usd=None, unpriced=1)
+    question = EvalQuestion(question="When?")
+    taken = free_verdicts(EvalRecord(question=question, verdicts=[paid, cached, unknown, verdict(reply=None)]))
+    assert [one.saved_usd for one in taken] == [0.01, 0.03, None]
+    found = record(list(taken))
+    assert (found.calls, found.cost_usd, found.cached, found.saved_usd) == (0, 0.0, 3, pytest.approx(0.04))
 
 
 # The record of a run's judge.

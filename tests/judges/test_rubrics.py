@@ -171,6 +171,16 @@ def test_examples_are_left_out_of_a_calibration(cli: Cli) -> None:
     assert (again.code, "no row has a label" in again.err) == (2, True)
 
 
+def test_no_example_is_of_another_metric(tmp_path: Path) -> None:
+    """A sheet may hold labels on several, of which each has a meaning of its own."""
+    path = tmp_path / "labels.jsonl"
+    metrics: list[dict[str, Any]] = [{"metric": "tone"}, {"metric": "warmth"}, {}]
+    rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n}.", "label": "yes", **of} for n, of in enumerate(metrics)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
+    assert [row["answer"] in prompt.system for row in rows] == [True, False, True]
+
+
 # What the judge is given, and what follows from what it says.
 
 

@@ -121,6 +121,16 @@ def test_a_flagged_verdict_does_not_count_unless_the_run_keeps_it(keeps_flagged:
     assert parse_metric("mrr").score(sample).value == 1.0
 
 
+def test_a_flag_on_whether_an_answer_declines_is_told_of_a_metric_that_hangs_on_it() -> None:
+    """Where the run keeps flagged verdicts, a reader sees which values they are in."""
+    sample, relevancy = sample_of(DOUBTFUL), JudgeVerdict(request="answer_relevancy", reply={"verdict": "relevant"})
+    flagged = verdict("answers", injection_suspected=True).model_copy(update={"injection_suspected": True})
+    sample.verdicts, sample.keeps_flagged = [flagged, relevancy], True
+    result = parse_metric("answer_relevancy").score(sample)
+    assert (result.value, result.details["injection_suspected"]) == (1.0, True)
+    assert "injection_suspected" not in parse_metric("mrr").score(sample).details
+
+
 def test_new_verdicts_decide_anew() -> None:
     """What was decided before they came does not stay."""
     sample = sample_of(DOUBTFUL)

@@ -90,6 +90,22 @@ def test_two_pieces_complete_a_gold_behind_a_page_header(recognised: Recognised,
     assert [sorted(golds) for golds in found.newly_found] == [[], [0]]
 
 
+def test_the_number_of_a_page_ends_no_header(recognised: Recognised) -> None:
+    """So the few words behind it, to which the gold is cut, stand at the beginning of their chunk."""
+    gold, header = words(9).split(), "Sensor manual, page {} of 90."
+    first, rest = " ".join(gold[:6]), " ".join(gold[6:])
+    chunks = [f"{header.format(7)} Some more text. {first}", f"{header.format(8)} {rest} And so it goes on."]
+    assert recognised(words(9), *chunks).found == {0: (1, "overlap")}
+
+
+def test_a_footer_says_nothing_in_place_of_what_a_border_cuts_off(recognised: Recognised) -> None:
+    """Its page number is no other value than the one that the gold ends with."""
+    gold, footer = f"{words(20)} 96 hours.", "{} of 90, Sensor manual"
+    chunks = [f"Some more text. {words(20)} {footer.format(7)}", f"Hours. And so it goes on. {footer.format(8)}"]
+    assert recognised(gold, *chunks).found == {0: (0, "inside")}
+    assert recognised(gold, f"Some more text. {words(20)} 7 hours.").found == {}
+
+
 def test_one_piece_alone_is_nothing(recognised: Recognised) -> None:
     """A third of a gold is no gold."""
     found = recognised(words(60), f"{words(20, 'x')} {' '.join(words(60).split()[:19])}")
@@ -205,6 +221,22 @@ def test_the_same_text_of_another_document_counts_only_where_names_cannot_be_com
     assert found.hits == hits
     assert found.other_documents == hits.count(False)
     assert all(match([gold], chunks, MatchSettings(count_other_documents=True)).hits)
+
+
+@pytest.mark.parametrize(
+    ("names", "hits"),
+    [
+        (("guide_v2.pdf", "guide.pdf"), (False, True)),
+        (("guide.pdf", "guide (1).pdf"), (True, False)),
+        (("guide_v2.pdf", "manual"), (True, False)),
+    ],
+)
+def test_a_version_stands_for_a_document_only_where_this_is_not_there(
+    names: tuple[str, ...], hits: tuple[bool, ...]
+) -> None:
+    """Of several that a pipeline may have renamed, the one that has the very name is meant."""
+    chunks = [RetrievedChunk(text=f"Text {n}.", document_id=name) for n, name in enumerate(names)]
+    assert match([GoldPassage(document_id="guide")], chunks, MatchSettings(rule="document")).hits == hits
 
 
 @pytest.mark.parametrize(
