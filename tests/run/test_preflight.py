@@ -1,6 +1,7 @@
 """Is the corpus on the server?"""
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
+from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, ServerRefusedError
 from evals.run.corpus import (
     PROBES,
@@ -17,6 +19,8 @@ from evals.run.corpus import (
     choose_probes,
     survey_corpus,
 )
+from evals.run.observer import Observer
+from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
 from evals.scoring.settings import ScoreSettings
 from evals.text.numbers import counted
@@ -232,3 +236,25 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
             return (await survey_corpus(client, [_question(name) for name in documents], Path())).missing
 
     assert asyncio.run(run()) == missing
+
+
+@pytest.mark.parametrize("told", [{}, {"preflight": False}, {"shard": "2/2"}])
+def test_documents_are_known_by_the_servers_ids_whether_they_are_checked_or_not(
+    told: dict[str, Any], golden_server: str, tmp_path: Path
+) -> None:
+    """Else a chunk that says an id alone would be of an unknown document, in all shards but the first."""
+
+    async def known() -> tuple[dict[str, str], bool]:
+        config = EvalConfig.build(
+            {"server": {"url": golden_server}, "datasets": "golden", "judge": False, "warmup": 0},
+            {"samples_per_dataset": 20, "runs_dir": tmp_path, **told},
+        )
+        runner = EvaluationRunner(config, Observer())
+        async with AsyncExitStack() as stack:
+            server, workload = await runner.connect(stack), await runner.load()
+            await runner.survey(server, workload)
+            return dict(server.client.reader.document_names), server.corpus.missing is not None
+
+    names, is_checked = asyncio.run(known())
+    assert names
+    assert is_checked is (told == {})

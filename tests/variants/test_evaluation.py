@@ -1,5 +1,6 @@
 """`eval` with variants: one run each, asked in turn, and their comparison at the end."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
+from evals.run.observer import Observer
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
 from evals.store.runs import RunStore
+from evals.variants import VariantsRunner
 
 Cli = Callable[..., Any]
 Saved = Callable[[], dict[str, EvalRun]]
@@ -44,6 +47,27 @@ def test_the_runs_bear_the_mark_that_lets_latency_compare(evaluate: Cli, saved_r
     assert [run["id"] for run in result.json["runs"]] == ids
     pairs = {pair["name"]: pair for pair in result.json["comparison"]["against"][0]["pairs"]}
     assert pairs["latency_p50"]["p"] is not None
+
+
+def test_runs_that_are_killed_while_they_are_asked_name_each_other(
+    golden_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a resume of the one continues all of them."""
+
+    async def killed(self: VariantsRunner, prepared: Any) -> None:
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(VariantsRunner, "_ask", killed)
+    base = {"datasets": "golden", "samples_per_dataset": 4, "judge": False, "runs_dir": tmp_path / "runs"}
+    configs = [
+        EvalConfig.build(base, {"name": name, "server": {"url": golden_server, "ask": {"json": {"top_k": k}}}})
+        for k, name in enumerate(("one", "two"), start=1)
+    ]
+    with pytest.raises(RuntimeError, match="killed"):
+        asyncio.run(VariantsRunner(configs, Observer()).evaluate())
+    runs = RunStore(tmp_path / "runs").runs()
+    assert len(runs) == 2
+    assert all(sorted(run.interleaved_with) == sorted(each.id for each in runs) for run in runs)
 
 
 def test_variants_of_the_configuration_may_be_other_servers(
