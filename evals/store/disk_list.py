@@ -80,7 +80,7 @@ class DiskList(Sequence[T]):
 
 
 def _close(file: IO[bytes]) -> None:
-    """Close a file that nobody needs any more; on a full disk its rest cannot be written, and need not be."""
+    """Close a file that is done with; on a full disk its rest cannot be written, and need not be."""
     with suppress(OSError):
         file.close()
 
