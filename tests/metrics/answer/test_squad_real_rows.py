@@ -91,7 +91,8 @@ def test_published_predictions_score_what_the_official_script_prints(
     abstained = [row["id"] for row in rows if not row["answers"]["text"] and not predictions[row["id"]]][:3]
     predictions |= dict.fromkeys(abstained, "her statement suggested a lack of remorse")
     file = tmp_path / ("predictions.json" if form == "squad" else "predictions.jsonl")
-    lines = (json.dumps({"question_id": key, "answer": text}) for key, text in predictions.items())
+    answers = ({"question_id": key, "answer": text, "extractive": True} for key, text in predictions.items())
+    lines = map(json.dumps, answers)  # which must say what the form of SQuAD says by itself
     file.write_text(json.dumps(predictions) if form == "squad" else "\n".join(lines))
     flags = ("--dataset-file", published, "--metrics", "squad_em,squad_f1", "--runs-dir", tmp_path / "runs")
     card = evals_cli("score", file, *flags, "--no-judge", "--json").json["scorecard"]["metrics"]
