@@ -73,8 +73,8 @@ class VariantsRunner:
         async with AsyncExitStack() as stack:
             prepared = [await runner.prepare(stack) for runner in self.runners]
             marked = _marked(prepared)
-            for runner, each in zip(self.runners, marked, strict=True):  # a kill leaves them together
-                runner.store.save(each.run.model_copy(update={"record_sum": None}))
+            for runner, ready in zip(self.runners, marked, strict=True):  # a kill leaves them together
+                runner.store.save(ready.run.model_copy(update={"record_sum": None}))
             problem = await self._ask(marked)
             done: list[SavedRun] = []
             for runner, each in zip(self.runners, marked, strict=True):

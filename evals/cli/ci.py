@@ -117,11 +117,11 @@ class Reporter:
 
 def _add_to_summary(text: bytes) -> None:
     """Add to the summary of the job, as long as it has room; a job does not fail by its summary."""
-    place = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not place:
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not summary:
         return
     try:
-        with Path(place).open("ab") as file:
+        with Path(summary).open("ab") as file:
             if file.tell() + len(text) <= MOST_BYTES:
                 file.write(text)
             else:

@@ -245,10 +245,10 @@ class HttpClient:
             message, elapsed_ms = f"no complete answer within {limit:g} s", max(elapsed_ms, limit * 1000)
         elif kind == "connect":
             if isinstance(cause, aiohttp.ClientConnectorError):
-                refused, number = cause.os_error, cause.os_error.errno or 0
-                is_of_system = number > 0 and not isinstance(refused, ssl.SSLError)
-                why = os.strerror(number) if is_of_system else refused.strerror  # which may be "Connect call failed"
-                message = f"cannot connect to {cause.host}:{cause.port}: {why or refused}"
+                os_error, number = cause.os_error, cause.os_error.errno or 0
+                is_of_system = number > 0 and not isinstance(os_error, ssl.SSLError)
+                why = os.strerror(number) if is_of_system else os_error.strerror  # which may be "Connect call failed"
+                message = f"cannot connect to {cause.host}:{cause.port}: {why or os_error}"
             through = f" (through the proxy {self._proxy.url})" if self._proxy is not None else ""
             message = " ".join(message.split())[:300] + through
         if stream is not None and received and retryable:
@@ -264,8 +264,8 @@ class HttpClient:
         if status == httpx.codes.METHOD_NOT_ALLOWED:
             hint = f" ({response.request.method} was sent; the server allows {headers.get('allow', 'another')[:80]})"
         elif response.has_redirect_location:
-            place = public_url(self._redact(headers["location"])[:500])
-            hint = f" (it redirects to {place}, and nothing is sent there: correct the URL, if that is right)"
+            target = public_url(self._redact(headers["location"])[:500])
+            hint = f" (it redirects to {target}, and nothing is sent there: correct the URL, if that is right)"
         excerpt = " ".join(self._redact(reply.body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
             f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""),

@@ -77,16 +77,16 @@ def _pieces(ended: CommandEnd) -> Iterator[str]:
     if problem is not None:
         hint = f" ({escaped(problem.hint)})" if problem.hint else ""
         yield f"**{escaped(problem.message, 1000)}**{hint}\n\n"
-    for each in ended.runs:
-        yield from _gate_lines(each)
+    for checked in ended.runs:
+        yield from _gate_lines(checked)
     if comparison is None:
-        for each in ended.runs:
-            yield from to_markdown(each.saved)
+        for checked in ended.runs:
+            yield from to_markdown(checked.saved)
     else:
         yield from part_lines(comparison_parts(comparison))
-        for each in ended.runs:
-            body = "".join(run_lines(each.saved))
-            yield f"<details>\n<summary>run {each.run.id}</summary>\n\n{body}\n</details>\n\n"
+        for checked in ended.runs:
+            body = "".join(run_lines(checked.saved))
+            yield f"<details>\n<summary>run {checked.run.id}</summary>\n\n{body}\n</details>\n\n"
 
 
 def _gate_lines(checked: Checked) -> Iterator[str]:

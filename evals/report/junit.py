@@ -78,7 +78,7 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
 
 def _cases(ended: CommandEnd) -> Iterator[JUnitCase]:
     """Whether all is whole, which is one case, so that no report is empty; then the cases of each run."""
-    problem, undone = ended.problem, [each.run for each in ended.runs if each.run.status != "complete"]
+    problem, undone = ended.problem, [checked.run for checked in ended.runs if checked.run.status != "complete"]
     if problem is not None and problem.kind != "GateFailedError":  # each gate is a case of its own
         yield JUnitCase("run", "complete", "error", problem.kind, problem.message, problem.hint or "")
     elif not ended.runs:
@@ -88,8 +88,8 @@ def _cases(ended: CommandEnd) -> Iterator[JUnitCase]:
         yield JUnitCase("run", "complete", "error", "incomplete", message)
     else:
         yield JUnitCase("run", "complete")
-    for each in ended.runs:
-        yield from _of_run(each, f"{each.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
+    for checked in ended.runs:
+        yield from _of_run(checked, f"{checked.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
 
 
 def group_of(gate: str, run: EvalRun) -> str:

@@ -96,7 +96,7 @@ def _compared(runs: Sequence[SavedRun]) -> dict[str, Any] | None:
         return None
     several = len(runs) > 2
     try:
-        has_front = several and bool(common_objectives([each.run for each in runs]))
+        has_front = several and bool(common_objectives([saved.run for saved in runs]))
         comparison = compare_runs(runs, with_pareto=has_front)
     except ConfigError as error:
         return {"why_not": error.message}

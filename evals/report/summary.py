@@ -86,7 +86,7 @@ def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
 
 def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
     """How many questions went wrong in which way, with the name for `--failed`; None where none did."""
-    rows = [[str(len(one.rows)), one.outcome.label, one.outcome.value] for one in count_outcomes(results)]
+    rows = [[str(len(count.rows)), count.outcome.label, count.outcome.value] for count in count_outcomes(results)]
     columns, title = ["", "what went wrong first", "show --failed"], wrong_headline(results, run.question_count)
     return grid(title, columns, rows, words=columns) if rows else None
 
@@ -241,10 +241,11 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
             f"{repeats.agreement:.3f} of pairs of answers are the same"
         )
     rows = []
-    for one in repeats.metrics:
-        if one.pass_hat:
-            ends = "–" if one.pass_all_ci is None else score_range(one.pass_all_ci)
-            rows.append([one.name, str(one.questions), f"{one.pass_hat[0]:.3f}", f"{one.pass_hat[-1]:.3f}", ends])
+    for metric in repeats.metrics:
+        if metric.pass_hat:
+            ends = "–" if metric.pass_all_ci is None else score_range(metric.pass_all_ci)
+            pass_1, pass_k = (f"{rate:.3f}" for rate in (metric.pass_hat[0], metric.pass_hat[-1]))
+            rows.append([metric.name, str(metric.questions), pass_1, pass_k, ends])
     if rows:
         columns = ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"]
         yield grid("pass^k: share of questions whose k answers are all right", columns, rows)

@@ -262,13 +262,13 @@ _UNCONFIRMED = (
 
 def remarks_on(report: IngestReport) -> list[str]:
     """What a reader must know of an upload."""
-    remarks, there = [], report.already_there
+    remarks, already_there = [], report.already_there
     if not report.listed:
-        instead = "what was uploaded from here before is taken to be there" if there else "all were uploaded"
+        instead = "what was uploaded from here before is taken to be there" if already_there else "all were uploaded"
         remarks.append(f"the server does not list its documents: {instead}")
-    if there:
-        total = report.uploaded + there + len(report.unconfirmed)
-        remarks.append(f"{share(there, total, 'document', 'was')} on the server already")
+    if already_there:
+        total = report.uploaded + already_there + len(report.unconfirmed)
+        remarks.append(f"{share(already_there, total, 'document', 'was')} on the server already")
     for what, names, verb in ((_CHANGED, report.changed, "is"), (_UNCONFIRMED, report.unconfirmed, "was")):
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
