@@ -370,11 +370,7 @@ class EvaluationRunner:
             *self.remarks.made,
             *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
             *([CHANGED] if changed else []),
-            *(
-                [f"{counted(refused, 'request', 'was')} {REFUSED}"]
-                if (refused := server.client.retrying.refused)
-                else []
-            ),
+            *([f"{counted(refused, 'request', 'was')} {REFUSED}"] if refused else []),
             *(judging.notes(run.config) if judging is not None else []),
             *([f"{JUDGE_NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []),
         ]
