@@ -118,7 +118,7 @@ class Column:
         return np.take(np.array(chosen, dtype=np.bool), self._codes())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)  # asyncio writes out the result of a run, whose columns may be large
 class Results:
     """The results of a run, in the order of its questions.
 

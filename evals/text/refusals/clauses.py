@@ -142,18 +142,24 @@ def _language_of(tokens: Iterable[str]) -> str:
 @cache
 def _reader(language: str) -> Callable[[str], Word]:
     """Reads a word of a language, and keeps the most frequent."""
-    return lru_cache(maxsize=8192)(partial(_word, language))
+    return lru_cache(maxsize=4096)(partial(_word, language))
 
 
 def _word(language: str, token: str) -> Word:
     if token == COMMA or token[0].isdigit():
         label = COMMA if token == COMMA else NUMBER
-        return Word(token, (), label, frozenset([f"#{label}"]))
+        return Word(token, (), label, _names(label))
     listed, sizes = _classes(language), range(3, min(len(token), 14) + 1)
     forms = [token, *(f"{token[:size]}*" for size in sizes), *(f"*{token[-size:]}" for size in sizes)]
     classes = tuple(sorted({name for form in forms for name in listed.get(form, ())}))
     label = "+".join(classes) or (FUNCTION if token in _function_words(language) else OTHER)
-    return Word(token[:STEM], classes, label, frozenset(f"#{name}" for name in (label, *classes)))
+    return Word(token[:STEM], classes, label, _names(label, *classes))
+
+
+@cache
+def _names(*names: str) -> frozenset[str]:
+    """The names of a label and of classes as they are weighed: most words share a few."""
+    return frozenset(f"#{name}" for name in names)
 
 
 @cache
