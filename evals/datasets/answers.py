@@ -26,8 +26,6 @@ from evals.text.yaml_files import nearest_hint
 
 _FIELDS = frozenset(EvalResponse.model_fields) - {"turns"}
 _LONGEST_MS, _MOST_TOKENS = 366 * 24 * 3600 * 1000.0, 10**9
-_DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "time_to_last_token_ms", "waited_ms")
-_COUNTS = ("prompt_tokens", "completion_tokens")
 _CHUNK_PARTS = {"chunk_ids": "chunk_id", "document_ids": "document_id"}
 _CHUNKS = columns.RESPONSE_COLUMNS["chunks"]
 _NAMES = {name: (name,) for name in _FIELDS} | columns.RESPONSE_COLUMNS
@@ -118,11 +116,11 @@ def _response(row: Mapping[str, Any], named: Container[str]) -> EvalResponse:
     if response.answer is None and response.chunks is None and response.error is None:
         hint = "leave out the line of a question that was not asked; one that brought no answer has an `error`"
         raise DatasetError("there is neither `answer` nor `chunks` nor `error`", hint)
-    for record, names, most in ((response, _DURATIONS, _LONGEST_MS), (response.usage, _COUNTS, _MOST_TOKENS)):
-        for name in names:
-            number = getattr(record, name, None) or 0
-            if not 0 <= number <= most:  # a sum of such would be no number
-                raise PlacedError(f"{name}: must be from 0 to {most:g}, not {number:g}")
+    limits = [(name, number, _LONGEST_MS) for name, number in response if name.endswith("_ms")]
+    limits += [(name, number, _MOST_TOKENS) for name, number in response.usage or ()]
+    for name, number, most in limits:
+        if not 0 <= (number or 0) <= most:  # a sum of such would be no number
+            raise PlacedError(f"{name}: must be from 0 to {most:g}, not {number:g}")
     return response
 
 

@@ -96,18 +96,9 @@ class Draft:
             sha256: The fingerprint of the questions.
             origin: The `config` and the `split` that the rows are of.
         """
-        record = DatasetFingerprint(
-            name=name,
-            source=source,
-            questions=len(self.questions),
-            available=self.available,
-            columns=dict(self.columns),
-            notes=self.notes,
-            documents=len(self.documents),
-            sha256=sha256,
-            dropped=dict(+self.dropped),  # what was dropped at least once
-            **origin,
-        )
+        counts = {"questions": len(self.questions), "available": self.available, "documents": len(self.documents)}
+        record = DatasetFingerprint(name=name, source=source, sha256=sha256, notes=self.notes, **counts, **origin)
+        record = record.model_copy(update={"columns": dict(self.columns), "dropped": dict(+self.dropped)})
         documents = list(self.documents.values())  # to check what was just checked takes 6 MB for the checks alone
         return EvalDataset.model_construct(
             name=name, aspects=list(aspects), questions=self.questions, documents=documents, fingerprint=record

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 from evals.datasets.tables import is_nothing, parsed
@@ -17,8 +18,8 @@ QUESTION_COLUMNS, RESPONSE_COLUMNS, LABEL_COLUMNS = (
     for record in ("question", "response", "label")
 )
 """By field of a question, of what a system answered and of a person's label, the names of its columns."""
-EITHER, _SOURCE, _ASKED, _ANSWERED, _ANSWER_KEYS, _NO_SLIPS = (
-    tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys", "no_slips")
+EITHER, _SOURCE, _ASKED, _ANSWERED, _ANSWER_KEYS = (
+    tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys")
 )
 BOOLEANS = {word: name == "true" for name in ("true", "false") for word in _TABLE[name].split()}
 PASSAGE_KEYS: Mapping[str, str] = _TABLE["passage_keys"]
@@ -29,6 +30,8 @@ _NESTED = re.compile(rf"^(?:{'|'.join(_ASKED + _ANSWERED)})[./]", re.IGNORECASE)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FILE = re.compile(r"\w+://\S+|\S[^\n]{0,200}\.[A-Za-z][A-Za-z0-9]{1,4}")
 """A URL, or the name of a file with its ending."""
+_NEAR = 0.9
+"""How like a known name a title is that is a slip of it."""
 
 
 @lru_cache(maxsize=1024)
@@ -77,9 +80,13 @@ class Columns:
 
     def notes(self) -> list[str]:
         """Notes: columns that became metadata, and columns that were not read."""
-        free = [field for field in reversed(QUESTION_COLUMNS) if field not in self.fields]  # the first is the likeliest
-        meant = {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
-        notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
+        free = [field for field in QUESTION_COLUMNS if field not in self.fields]
+        meant: dict[str, str] = {}
+        for title in self.metadata:
+            parts = [field for field in free if plain_name(title) in field.split("_")]
+            for near in (parts or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR))[:1]:
+                meant[title] = near
+        notes = [f"column `{title}` is not used (did you mean {name}?)" for title, name in meant.items()]
         if kept := ", ".join(title for title in self.metadata if title not in meant):
             notes.append(f"kept as metadata: {kept} (`columns` names what is read otherwise)")
         if "rubric" in self.used:
@@ -101,8 +108,7 @@ def find_columns(
         answered: Whether the file is the one of the answers that are scored, so that `answer` is no reference.
 
     Raises:
-        DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
-            the question.
+        DatasetError: A column that the user names is not there, two have one name, or none holds the question.
     """
     titles, filled, files = _titles(name, rows)
     listed = ", ".join(titles.values()) or "none"
@@ -121,8 +127,6 @@ def find_columns(
     rest = [title for title in free if title in filled and title not in fields.values()]
     answers = [titles[plain] for plain in _ANSWERS if titles.get(plain) in rest]
     metadata = [title for title in rest if title not in answers]
-    if metadata:
-        _refuse_slips(name, metadata)
     if fields.keys().isdisjoint({"question", "turns"}):
         hint = "say which does: --columns question=COLUMN"
         raise DatasetError(f"{name}: no column holds the question; its columns: {listed}", hint)
@@ -142,17 +146,6 @@ def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str
             if not (isinstance(cell, str) and _FILE.fullmatch(cell.strip())):
                 not_files.add(title)
     return titles, filled, filled - not_files
-
-
-def _refuse_slips(name: str, titles: Iterable[str]) -> None:
-    """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
-    from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
-
-    known = sorted(name for name in _KNOWN.difference(_NO_SLIPS) if len(name) > 3)  # shorter ones are near to many
-    for title, near in product(titles, known):
-        if OSA.distance(plain_name(title), near) == 1:
-            hint = f"did you mean {near!r}? Say what it is with --columns FIELD=COLUMN, or give it another name"
-            raise DatasetError(f"{name}: unknown column {title!r}", hint)
 
 
 # Rows whose columns stand within objects: the exports of LangSmith, Langfuse, Phoenix and MLflow, and their CSV forms.

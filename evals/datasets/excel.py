@@ -58,11 +58,10 @@ def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[_Rows, str 
     if not sheets:
         return [], None
     chosen = max(sheets, key=lambda title: sum(is_known(str(cell)) for cell in sheets[title][0][0][1]))
-    rows, places = sheets[chosen]
-    unread = ", ".join(repr(title) for title in sheets if title != chosen)
-    lacking = ", ".join(str(rows[0][1][place]) for place in sorted(places))
+    (rows, lacking), unread = sheets[chosen], ", ".join(repr(title) for title in sheets if title != chosen)
     notes = [f"read the sheet {chosen!r}, not {unread}"] if unread else []
-    notes += [f"formulas without a value in {lacking}: open the file in Excel and save it"] if lacking else []
+    if columns := ", ".join(str(rows[0][1][place]) for place in sorted(lacking)):
+        notes.append(f"formulas without a value in {columns}: open the file in Excel and save it")
     return rows, "; ".join(notes) or None
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from evals.datasets.base import Draft, LoadOptions, fingerprint, gold_in, sample
 from evals.datasets.columns import Columns, find_columns, flat, is_known, plain_name
-from evals.datasets.questions import DASHES, derived_id, read_question
+from evals.datasets.questions import derived_id, read_question
 from evals.datasets.tables import Row, csv_rows, jsonl_rows, located, numbered, read_rows
 from evals.errors import DatasetError, withdrawn_file
 from evals.schemas.base import Record
 from evals.schemas.dataset import DOCUMENT_ID, Document, EvalDataset, EvalQuestion
 from evals.store.disk_list import DiskList
 from evals.text.decoding import read_text, without_surrogates
-from evals.text.numbers import counted, number_or_none
+from evals.text.numbers import number_or_none
 
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
@@ -85,11 +85,8 @@ def read_file(
         raise DatasetError(f"{path.name} holds no questions", hint)
     found = find_columns(path.name, (row for _, row in rows), columns or {}, answered=answered)
     draft.questions, draft.columns = DiskList(_unique(rows, found, draft.dropped), scratch), found.used
-    notes = [*filter(None, [note]), *draft.notes, *found.notes()]
-    if dashes := draft.dropped.pop(DASHES, 0):
-        count = counted(dashes, "question", "is")
-        notes.append(f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`")
-    draft.notes = [f"{path.name}: {'; '.join(notes)}"] if notes else []
+    notes = "; ".join([*filter(None, [note]), *draft.notes, *found.notes()])
+    draft.notes = [f"{path.name}: {notes}"] if notes else []
     return draft
 
 

@@ -68,29 +68,30 @@ class QasperLoader(HubDatasetLoader):
 
 
 class _Paper:
-    """A paper as one Markdown document, with the place of each paragraph."""
+    """A paper as one Markdown document, with each of its paragraphs as a gold passage."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.row = row
-        self.places: dict[str, tuple[int, str]] = {}
-        """Of each paragraph, by its stripped text: where it starts, and its section."""
-        text, sections = f"# {row['title']}\n", []
+        self.golds: dict[str, GoldPassage] = {}
+        """By its stripped text."""
+        text, sections, document_id = f"# {row['title']}\n", [], f"qasper-{row['id']}"
         for title, paragraphs in self._sections():
             text += f"\n## {title}\n"
             start = len(text)
             for paragraph in paragraphs:
-                self.places.setdefault(paragraph, (len(text) + 1, title))
+                span = (len(text) + 1, len(text) + 1 + len(paragraph))
+                gold = GoldPassage(text=paragraph, document_id=document_id, section=title, span=span)
+                self.golds.setdefault(paragraph, gold)
                 text += f"\n{paragraph}\n"
             sections.append(Section(title=title, start=start, end=len(text)))
-        name = row["title"] or row["id"]
-        self.document = Document(id=f"qasper-{row['id']}", name=name, text=text, sections=sections)
+        self.document = Document(id=document_id, name=row["title"] or row["id"], text=text, sections=sections)
 
-    def paragraph(self, evidence: str) -> str | None:
+    def gold(self, evidence: str) -> GoldPassage | None:
         """The paragraph that the evidence is: the same text, or where one of them was cut, the same beginning."""
         start = evidence[:_BEGINNING]
-        if evidence in self.places or len(start) < _BEGINNING:
-            return evidence if evidence in self.places else None
-        return next((text for text in self.places if text.startswith(start)), None)
+        if evidence in self.golds or len(start) < _BEGINNING:
+            return self.golds.get(evidence)
+        return next((gold for text, gold in self.golds.items() if text.startswith(start)), None)
 
     def _sections(self) -> Iterable[tuple[str, list[str]]]:
         full = self.row["full_text"]
@@ -106,13 +107,10 @@ def _golds(paper: _Paper, annotations: Iterable[Mapping[str, Any]], draft: Draft
     for evidence in (text.strip() for answer in annotations for text in answer["evidence"]):
         if evidence.startswith(_FLOAT):
             draft.dropped["evidence that is a figure or table"] += 1
-        elif (paragraph := paper.paragraph(evidence)) is None:
+        elif (gold := paper.gold(evidence)) is None:
             draft.dropped["evidence that is not in the paper"] += 1
         else:
-            start, section = paper.places[paragraph]
-            golds[paragraph] = GoldPassage(
-                text=paragraph, document_id=paper.document.id, section=section, span=(start, start + len(paragraph))
-            )
+            golds[gold.text] = gold
     return list(golds.values())
 
 

@@ -49,12 +49,12 @@ def _passage(item: Any) -> Any:
     return {key: as_text(value) if key.endswith("_id") else value for key, value in named.items()}
 
 
-def _expected(value: Any) -> Any:
-    """One answer as text, or a list of accepted ones; what looks like a list and is none is a text."""
+def _expected(value: Any) -> list[Any]:
+    """The accepted answers, the expected one first; what looks like a list and is none is a text."""
     if isinstance(value, bool):
         return [as_text(value), str(value).lower()]
     items = parsed(value, or_text=True)
-    return as_texts(items) if isinstance(items, list | tuple) else as_text(value)
+    return as_texts(items) if isinstance(items, list | tuple) else [as_text(value)]
 
 
 def _boolean(value: Any) -> bool:
@@ -134,9 +134,6 @@ def derived_id(data: Mapping[str, Any]) -> str:
 
 _GOLD_PARTS = {"gold_chunk_ids": "chunk_id", "gold_document_ids": "document_id"}
 _GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
-_REFERENCES = ("expected_answer", "answers")
-DASHES = "dashes"
-"""What is counted of questions that cannot be answered by an expected answer such as "-"."""
 
 
 def read_question(row: Mapping[str, Any], where: str, columns: Columns, counts: Counter[str]) -> EvalQuestion:
@@ -155,9 +152,13 @@ def read_question(row: Mapping[str, Any], where: str, columns: Columns, counts: 
         data = _question_fields(row, columns)
         if turns := data.get("turns"):
             data.setdefault("question", turns[-1])
-        references = [text for name in _REFERENCES for text in _items(data.get(name))]
-        if all(isinstance(text, str) for text in references):  # else the check of the types tells
-            _settle_references(data, references, columns.fields, counts)
+        given, variants = data.pop("expected_answer", []), data.pop("answers", [])
+        if all(isinstance(text, str) for text in [*given, *variants]):  # else the check of the types tells
+            kept = _settle_references(data, [*given, *variants], columns.fields, counts)
+            given, variants = ([text for text in listed if text in kept] for listed in (given, variants))
+        data["expected_answer"] = next(iter(given), None)
+        texts = [*(given if len(given) > 1 else []), *variants]
+        data["answers"] = [text for place, text in enumerate(texts) if text not in texts[:place]]
         return EvalQuestion.model_validate({"id": derived_id(data), **data})
 
 
@@ -199,8 +200,10 @@ def declines(reference: str, question: str, *, surely: bool = False) -> bool:
     return len(reference.split()) >= _PROSE and read.declines and not (surely and read.doubtful)
 
 
-def _settle_references(data: Fields, references: list[str], columns: Mapping[str, str], counts: Counter[str]) -> None:
-    """Take what is no expected answer out of the fields of a question, and note what it says of answerability.
+def _settle_references(
+    data: Fields, references: list[str], columns: Mapping[str, str], counts: Counter[str]
+) -> set[str]:
+    """What of the references is an expected answer; what the others say of answerability goes into the fields.
 
     A mark says that there is no answer; so does a dash in a row that has none, and else it says nothing. A question
     with an expected answer or gold is answerable where the file does not say it, unless one of its references
@@ -210,33 +213,26 @@ def _settle_references(data: Fields, references: list[str], columns: Mapping[str
     question, golds, stated = str(data.get("question", "")), data.get("gold_passages"), data.get("is_unanswerable")
     declining = {text for text in references if reading(text, question).declines}
     alone = all(map(is_dash, references)) and not golds and stated is not False
-    marks = [text for text in references if _MARK.fullmatch(text.strip()) or (alone and text in declining)]
-    if not alone:
-        references = [text for text in references if not is_dash(text) or "none" in text.casefold()]
-    answers = [text for text in references if text not in marks]
-    told = [text for text in answers if text not in declining and not _NEGATION.search(text)]
-    if wrong := marks if stated is False else told if stated else []:
-        what = f"the expected answer is {wrong[0]!r}, and is_unanswerable is {str(stated).lower()}"
+    marks = {text for text in references if _MARK.fullmatch(text.strip()) or (alone and text in declining)}
+    silent = {text for text in references if is_dash(text) and "none" not in text.casefold()}
+    answers = set(references) - marks - (set() if alone else silent)
+    told = {text for text in answers - declining if not _NEGATION.search(text)}
+    if wrong := marks if stated is False else told if stated else set():
+        what = f"the expected answer is {min(wrong)!r}, and is_unanswerable is {str(stated).lower()}"
         raise DatasetError(what, "one of the two is wrong")
     if marks and answers:
         counts["answerability: the expected answers disagree"] += 1
     elif marks and stated is None:
         data["is_unanswerable"] = stated = True
-        counts[DASHES] += alone
+        counts["expected answer that says that there is none (`-`, `none`, `n/a`)"] += alone
     if stated:
         counts["gold passage of a question without an answer"] += len(data.pop("gold_passages", []))
-    if stated is None:
-        is_context = plain_name(columns.get("gold_passages", "")) == "context" and {*_REFERENCES} & columns.keys()
-        data["answerable_by_gold"] = bool(answers or (golds and not is_context)) and not (
-            marks or declining.intersection(answers)
-        )
-        kept = [text for text in answers if not declines(text, question, surely=True)]
-        counts[DECLINED] += len(kept) < len(answers)
-        answers = kept
-    given, variants = ([text for text in _items(data.pop(name, None)) if text in answers] for name in _REFERENCES)
-    data["expected_answer"] = next(iter(given), None)
-    data["answers"] = list(dict.fromkeys([*(given if len(given) > 1 else []), *variants]))
-
-
-def _items(value: Any) -> list[Any]:
-    return [item for item in (value if isinstance(value, list) else [value]) if item is not None and item != ""]
+    elif stated is None:
+        references_elsewhere = columns.keys() & {"expected_answer", "answers"}
+        is_context = plain_name(columns.get("gold_passages", "")) == "context" and references_elsewhere
+        is_known = answers or (golds and not is_context)
+        data["answerable_by_gold"] = bool(is_known) and not marks and answers.isdisjoint(declining)
+        refused = {text for text in answers if declines(text, question, surely=True)}
+        counts[DECLINED] += bool(refused)
+        answers -= refused
+    return answers

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
@@ -69,13 +70,11 @@ class RAGBenchLoader(HubDatasetLoader):
         return self.build(draft, config=options.config, split=self.hub.split, source=source)
 
     def _subsets(self, options: LoadOptions) -> list[str]:
-        if options.config is not None:
-            if options.config not in DOMAINS:
-                hint = f"it has: {', '.join(sorted(DOMAINS))}"
-                raise DatasetError(f"ragbench has no subset {options.config!r}", hint)
-            return [options.config]
-        if options.data_dir is None:
-            return list(DOMAINS)
+        if options.config is not None and options.config not in DOMAINS:
+            hint = f"it has: {', '.join(sorted(DOMAINS))}"
+            raise DatasetError(f"ragbench has no subset {options.config!r}", hint)
+        if options.config is not None or options.data_dir is None:
+            return list(DOMAINS) if options.config is None else [options.config]
         home = home_of(options.data_dir, self.name, self.hub)
         return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
@@ -84,24 +83,22 @@ class RAGBenchLoader(HubDatasetLoader):
         documents = {place: draft.add_document(f"ragbench {subset}", text) for place, text in enumerate(texts) if text}
         relevant = [(documents.get(place), text.strip()) for place, text in _relevant(row, draft)]
         golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document}
-        source = "all_relevant_sentence_keys"
-        sentences = [(text, document and document.id) for document, text in relevant if text]
-        keys = [KeySentence(text=text, source=source, document_id=document_id) for text, document_id in sentences]
+        key = partial(KeySentence, source="all_relevant_sentence_keys")
+        keys = [key(text=text, document_id=document and document.id) for document, text in relevant if text]
         rank = _rank(row["adherence_score"], row["response"], row["question"])
         draft.dropped.update([DECLINED] if rank == _DECLINES else [])
+        expected, model = (
+            (row["response"].strip(), row["generation_model_name"]) if rank == _REFERENCE else (None, None)
+        )
         is_answerable = not declines(row["response"] or "", row["question"])
         return self.make(
             f"{subset}:{row['id']}",
             row["question"],
-            expected_answer=row["response"].strip() if rank == _REFERENCE else None,
+            expected_answer=expected,
             gold_passages=list(golds.values()),
             key_sentences=keys,
             answerable_by_gold=is_answerable and bool(rank == _REFERENCE or golds),
-            metadata={
-                "subset": subset,
-                "domain": DOMAINS.get(subset, "other"),
-                "reference_model": row["generation_model_name"] if rank == _REFERENCE else None,
-            },
+            metadata={"subset": subset, "domain": DOMAINS[subset], "reference_model": model},
         )
 
 

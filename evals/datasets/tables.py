@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +72,7 @@ def read_rows(
         rows = _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheet))
     elif ending in _DELIMITED:
         text, note = read_text(path, windows=True)
-        rows = _text_rows(path.name, text, is_known)
+        rows = csv_rows(path.name, text, is_known)
     elif not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
     else:
@@ -120,31 +119,21 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _text_rows(name: str, text: str, is_known: IsKnown) -> Iterable[Row]:
-    """The rows of a table, or of a text without columns, which holds a question a line."""
-    headers = _headers(text)
-    has_columns = len(headers["\t"]) > 1 or any(map(is_known, chain.from_iterable(headers.values())))
-    if has_columns or not name.lower().endswith(".txt"):
-        return csv_rows(name, text, is_known)
-    lines = numbered(f"{name}, line", map(str.strip, text.splitlines()))
-    return [(where, {"question": line}) for where, line in lines if line]
-
-
-def _headers(text: str) -> dict[str, list[str]]:
-    """The first row as each separator cuts it."""
-    return {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
-
-
 def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
-    """The rows of a table as text; a cell that is not there is left out.
+    """The rows of a table as text; a cell that is not there is left out. A .txt without columns has a question a line.
 
     The separator is the comma, semicolon, tab or bar by which the header has most known columns, else most columns.
 
     Raises:
         DatasetError: A row is not well formed, or two columns have one title; the message names it.
     """
-    headers = _headers(text)
-    sign = max(headers, key=lambda sign: (sum(map(is_known, headers[sign])), len(headers[sign])))
+    headers = {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
+    known = {sign: sum(map(is_known, titles)) for sign, titles in headers.items()}
+    if name.lower().endswith(".txt") and not any(known.values()) and len(headers["\t"]) < 2:
+        lines_of_text = numbered(f"{name}, line", map(str.strip, text.splitlines()))
+        yield from ((where, {"question": line}) for where, line in lines_of_text if line)
+        return
+    sign = max(headers, key=lambda sign: (known[sign], len(headers[sign])))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     lines = ((f"{name}, row {n} (line {reader.line_num})", cells) for n, cells in enumerate(filter(None, reader)))
     try:

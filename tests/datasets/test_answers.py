@@ -105,6 +105,13 @@ def test_ids_that_are_fewer_than_the_texts_are_told(tmp_path: Path) -> None:
         read_answers(write(tmp_path, row))
 
 
+@pytest.mark.parametrize("chunks", [[1.5], [["x"]], False])
+def test_ids_beside_what_is_no_passage_are_told_with_it(tmp_path: Path, chunks: object) -> None:
+    """The check of the passages says what is wrong."""
+    with pytest.raises(DatasetError, match=r"line 1, chunks\.0: must hold keys and values"):
+        read_answers(write(tmp_path, {"id": "q1", "retrieved_docs": chunks, "retrieved_doc_ids": ["a.md"]}))
+
+
 @pytest.mark.parametrize(("row", "answer", "chunks"), [tool[1:] for tool in TOOLS], ids=[tool[0] for tool in TOOLS])
 def test_what_a_system_answered_is_read_of_the_files_of_tools(
     tmp_path: Path, row: dict[str, Any], answer: str | None, chunks: list[str | None] | None

@@ -90,20 +90,29 @@ def test_what_is_wrong_is_told_by_row_and_column(read: Read, name: str, content:
         ("retrieved context", "retrieved_contexts"),
     ],
 )
-def test_a_column_one_edit_from_a_known_one_is_refused(read: Read, column: str, known: str) -> None:
-    """A typing error in a header is not lost in silence, as metadata; letters that are swapped are one edit."""
-    with pytest.raises(DatasetError, match=f"q.csv: unknown column '{column}'") as caught:
-        read("q.csv", f"question,{column}\na,b\n")
-    assert (caught.value.hint or "").startswith(f"did you mean '{known}'? Say what it is with --columns")
+def test_a_column_that_is_nearly_a_known_one_is_named_with_it(read: Read, column: str, known: str) -> None:
+    """A typing error in a header is not lost in silence, as metadata."""
+    noted = read("q.csv", f"question,{column}\na,b\n")
+    assert noted.notes == [f"q.csv: column `{column}` is not used (did you mean {known}?)"]
+    assert noted.questions[0].metadata == {column: "b"}
     (question,) = read("q.csv", f"question,{column}\na,b\n", expected_answer=column).questions
     assert question.expected_answer == "b"
     assert read("q.csv", f"question,{column}\na,\n").notes == []
 
 
-def test_the_question_itself_may_be_misspelt(read: Read) -> None:
-    """The nearest name says more than a list of the columns."""
-    with pytest.raises(DatasetError, match="unknown column 'qestion'"):
-        read("q.csv", "qestion,expected_answer\na,b\n")
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("q.jsonl", '{"question": "a"}\n{"question": "b", "answer": "c", "answer": "d"}', "q.jsonl, line 2"),
+        ("q.json", '[{"question": "b", "answer": "c", "answer": "d"}]', "q.json"),
+        ("q.json", '[{"question": "b", "metadata": {"answer": "c", "answer": "d"}}]', "q.json"),
+        ("q.yaml", "- question: b\n  answer: c\n  answer: d\n", "q.yaml"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(read: Read, name: str, content: str, place: str) -> None:
+    """Which of its values is meant only the author knows; JSON by itself takes the last."""
+    with pytest.raises(DatasetError, match=f"{place}: not valid (JSON|YAML) .the key 'answer' stands twice"):
+        read(name, content)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
 from evals.datasets.base import Draft
 from evals.datasets.file import read_file
@@ -74,6 +77,32 @@ def test_a_cell_of_a_spreadsheet_is_the_text_that_it_shows(
     path = spreadsheet(tmp_path / "q.xlsx", {"Q": [["question", "expected_answer"], ["How much?", (number, code)]]})
     (question,) = read_file(path).questions
     assert question.expected_answer == text
+
+
+def test_formulas_that_were_never_computed_are_told(tmp_path: Path) -> None:
+    """A program that writes a sheet computes nothing; Excel keeps the value of each formula with it, also no text."""
+    path = tmp_path / "q.xlsx"
+    book = openpyxl.Workbook()
+    for cells in (["question", "Expected Answer", "topic"], ["How many?", "=40+2", "power"], ["Who?", "=1", None]):
+        book.active.append(cells)
+    book.save(path)
+    content = read_file(path)
+    assert [question.expected_answer for question in content.questions] == [None, None]
+    assert content.notes == [
+        "q.xlsx: formulas without a value in Expected Answer: open the file in Excel and save it; "
+        "kept as metadata: topic (`columns` names what is read otherwise)"
+    ]
+    with xlsxwriter.Workbook(tmp_path / "made.xlsx") as computed:
+        sheet = computed.add_worksheet()
+        sheet.write_row(0, 0, ["question", "answer", "comment"])
+        sheet.write(1, 0, "How many?")
+        sheet.write_formula(1, 1, "=40+2", None, 42)
+        sheet.write_formula(1, 2, '=""', None, "")
+    with ZipFile(tmp_path / "made.xlsx") as made, ZipFile(path, "w") as saved:
+        for name in made.namelist():
+            saved.writestr(name, made.read(name).replace(b'r="C2"', b'r="C2" t="str"'))  # as Excel writes an empty text
+    content = read_file(path)
+    assert (content.questions[0].expected_answer, content.notes) == ("42", [])
 
 
 def test_a_spreadsheet_without_its_reader_says_what_to_install(
