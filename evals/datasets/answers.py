@@ -169,7 +169,7 @@ def read_labels(path: Path) -> list[LabelRow]:
     rows = list(tables.read_rows(path, lambda title: plain_name(title) in _TITLES, "a label")[0])
     if not rows:
         raise DatasetError(f"{path.name} holds no rows")
-    titles = {str(title) for _, row in rows for title in row}
+    titles = set(chain.from_iterable(row for _, row in rows))
     if own := next(filter(_OF_ANNOTATOR.fullmatch, titles), None):
         what = f"{path.name}: columns such as {own!r} are not read any more"
         raise DatasetError(what, "write one label for each answer into a column verdict")

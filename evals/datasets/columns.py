@@ -81,13 +81,10 @@ class Columns:
     def notes(self) -> list[str]:
         """Notes: columns that became metadata, and columns that were not read."""
         free = [field for field in QUESTION_COLUMNS if field not in self.fields]
-        meant: dict[str, str] = {}
-        for title in self.metadata:
-            parts = [field for field in free if plain_name(title) in field.split("_")]
-            for near in (parts or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR))[:1]:
-                meant[title] = near
-        notes = [f"column `{title}` is not used (did you mean {name}?)" for title, name in meant.items()]
-        if kept := ", ".join(title for title in self.metadata if title not in meant):
+        meant = {title: [field for field in free if plain_name(title) in field.split("_")] for title in self.metadata}
+        near = {title: meant[title] or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR) for title in meant}
+        notes = [f"column `{title}` is not used (did you mean {names[0]}?)" for title, names in near.items() if names]
+        if kept := ", ".join(title for title, names in near.items() if not names):
             notes.append(f"kept as metadata: {kept} (`columns` names what is read otherwise)")
         if "rubric" in self.used:
             notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
@@ -173,13 +170,13 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     for title, name in names.items():
         value = parsed(row[title]) if name in _ASKED else row[title]
         if name in _ASKED and isinstance(value, Mapping):
-            inner |= value
+            inner |= {str(key): cell for key, cell in value.items()}
         elif is_deepeval and name in {"context", "retrieval_context"} and isinstance(value, str) and "|" in value:
             outer[title] = value.split("|")
         elif name != "expectations":
             outer["input" if name == "inputs" else title] = _answer_in(value) if name in _ANSWERED else value
     columns = {**inner, **outer}
-    for title in [title for title in columns if plain_name(str(title)) in _CONVERSATIONS]:
+    for title in [title for title in columns if plain_name(title) in _CONVERSATIONS]:
         messages = _messages(columns[title])
         if turns := [text for role, text in messages if role == USER]:
             del columns[title]

@@ -60,8 +60,9 @@ def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[_Rows, str 
     chosen = max(sheets, key=lambda title: sum(is_known(str(cell)) for cell in sheets[title][0][0][1]))
     (rows, lacking), unread = sheets[chosen], ", ".join(repr(title) for title in sheets if title != chosen)
     notes = [f"read the sheet {chosen!r}, not {unread}"] if unread else []
-    if columns := ", ".join(str(rows[0][1][place]) for place in sorted(lacking)):
-        notes.append(f"formulas without a value in {columns}: open the file in Excel and save it")
+    titles = [str(title) for place, title in enumerate(rows[0][1]) if place in lacking]
+    if titles:
+        notes.append(f"formulas without a value in {', '.join(titles)}: open the file in Excel and save it")
     return rows, "; ".join(notes) or None
 
 

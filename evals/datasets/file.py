@@ -102,10 +102,10 @@ def _unique(rows: Iterable[Row], columns: Columns, counts: Counter[str]) -> Iter
 
 
 def _flat(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(row.get("vars"), Mapping) or any(str(title).startswith("__expected") for title in row):
+    if isinstance(row.get("vars"), Mapping) or any(title.startswith("__expected") for title in row):
         raise withdrawn_file("promptfoo", where)
     with located(where):
-        return flat({without_surrogates(str(title)): cell for title, cell in row.items() if title != ""})
+        return flat({without_surrogates(title): cell for title, cell in row.items() if title})
 
 
 def _tree_rows(draft: Draft, name: str, tree: Any) -> Iterable[Row]:

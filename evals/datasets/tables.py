@@ -25,8 +25,7 @@ Row = tuple[str, Any]
 IsKnown = Callable[[str], bool]
 """Whether a title is that of a known column."""
 
-TREES = frozenset({".json", ".yaml", ".yml"})
-"""Endings of files that hold one value, in which rows stand."""
+_TREES = frozenset({".json", ".yaml", ".yml"})
 _LINES = frozenset({".jsonl", ".ndjson", ".log"})
 _DELIMITED = frozenset({".csv", ".tsv", ".tab", ".txt"})
 TABLES = _DELIMITED | excel.ENDINGS | {".parquet"}
@@ -61,7 +60,7 @@ def read_rows(
     """
     ending, note = path.suffix.lower(), None
     rows: Iterable[Row]
-    if ending in TREES:
+    if ending in _TREES:
         rows = unwrap(path.name, read_tree(path))
     elif ending in _LINES:
         rows = jsonl_rows(path)
@@ -85,7 +84,7 @@ def read_rows(
 def _checked(where: str, row: Any, needs: str) -> tuple[str, dict[str, Any]]:
     if not isinstance(row, dict):
         raise DatasetError(f"{where}: expected an object with {needs}, not {type(row).__name__}")
-    return where, row
+    return where, {str(title): cell for title, cell in row.items()}
 
 
 def jsonl_rows(path: Path) -> Iterator[Row]:
@@ -146,9 +145,8 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
 def _titled(name: str, lines: Iterator[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
     """The cells of each line by the titles of the first; those without a title are left out, as an index has none."""
     titles = [str(title).strip() for title in next(lines, ("", ()))[1]]
-    twice = next((title for title, times in Counter(titles).items() if title and times > 1), None)
-    if twice:
-        raise DatasetError(f"{name}: the header holds the column {twice!r} twice", "name each column once")
+    if twice := [title for title, times in Counter(titles).items() if title and times > 1]:
+        raise DatasetError(f"{name}: the header holds the column {twice[0]!r} twice", "name each column once")
     for where, cells in lines:
         if any(str(cell).strip() for cell in cells[len(titles) :]):
             raise DatasetError(f"{where}: more cells than the header has columns")
