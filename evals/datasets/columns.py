@@ -234,11 +234,9 @@ def role_and_content(item: Any) -> tuple[str | None, Any]:
 
 
 _TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
-_NAMES_ANSWERS = re.compile(
-    r"(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b", re.IGNORECASE
-)
+_NAMES_ANSWERS = re.compile(r"(?i)(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b")
 _NAMES_PASSAGES = re.compile(
-    r"passage|quote|quotation|evidence|excerpt|context|snippet|beleg|fundstelle|textstelle|zitat|auszug", re.IGNORECASE
+    r"(?i)passage|quot[ea]|evidence|excerpt|context|snippet|beleg|textstelle|fundstelle|zitat|auszug"
 )
 
 

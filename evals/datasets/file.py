@@ -1,7 +1,7 @@
 """Load a file of questions: our own format, those of other tools, SQuAD's JSON, and folders in the layout of BEIR."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -156,7 +156,7 @@ def _squad_rows(name: str, articles: Iterable[Mapping[str, Any]], draft: Draft) 
 # The layout of BEIR: queries, judgements of relevance (qrels) and a corpus.
 
 
-def _judged(path: Path, queries: Sequence[Row], draft: Draft) -> Iterator[Row]:
+def _judged(path: Path, queries: Sequence[Row], draft: Draft) -> Sequence[Row]:
     """The queries that have a relevant document, with these as gold; all of them where nothing judges."""
     own, splits = path.with_name("qrels.tsv"), sorted(path.parent.glob("qrels/*.tsv"))
     chosen = [own] if own.is_file() else [split for split in splits if split.name == "test.tsv"] or splits
@@ -167,18 +167,15 @@ def _judged(path: Path, queries: Sequence[Row], draft: Draft) -> Iterator[Row]:
         _add_documents(_documents(corpus, draft), draft)
     if not chosen:
         draft.notes.append("no judgements (qrels) are next to the queries: nothing is known of what is relevant")
-        yield from queries
-        return
+        return queries
     draft.notes.append(f"relevant documents by {chosen[0].name}: gold is known by the document alone")
-    grades, left_out = _read_qrels(chosen[0]), "query without a relevant document"
-    for where, row in queries:
-        if judged := grades.get(str(row.get("_id"))):
-            golds = [{"document_id": document, "relevance": grade} for document, grade in judged.items()]
-            yield where, {**row, "gold_passages": golds}
-        else:
-            draft.dropped[left_out] += 1
-    if draft.dropped[left_out] == len(queries):
+    golds = _read_qrels(chosen[0])
+    pairs = ((where, row, golds.get(str(row.get("_id")))) for where, row in queries)
+    judged = [(where, {**row, "gold_passages": relevant}) for where, row, relevant in pairs if relevant]
+    draft.dropped["query without a relevant document"] += len(queries) - len(judged)
+    if not judged:
         raise DatasetError(f"{chosen[0].name} judges none of the queries of {path.name}")
+    return judged
 
 
 def _documents(corpus: Path, draft: Draft) -> Iterator[Row]:
@@ -193,14 +190,14 @@ def _documents(corpus: Path, draft: Draft) -> Iterator[Row]:
             yield where, {"id": name, "name": title or name, "text": "\n\n".join(filter(None, [title, row["text"]]))}
 
 
-def _read_qrels(path: Path) -> dict[str, dict[str, float]]:
-    """By query the grades of its relevant documents; what is not relevant is left out."""
-    judged: dict[str, dict[str, float]] = {}
+def _read_qrels(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """By query its relevant documents as gold passages; what is not relevant is left out."""
+    judged: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for where, row in csv_rows(path.name, read_text(path)[0], _QRELS.__contains__):
         query, document, grade = (str(row.get(title, "")).strip() for title in _QRELS)
         if not query or not document or (relevance := number_or_none(grade)) is None:
             hint = f"a header names them: {', '.join(_QRELS)}"
             raise DatasetError(f"{where}: expected query, document and grade", hint)
         if relevance > 0:
-            judged.setdefault(query, {})[document] = relevance
-    return judged
+            judged[query][document] = {"document_id": document, "relevance": relevance}
+    return {query: list(golds.values()) for query, golds in judged.items()}

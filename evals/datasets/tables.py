@@ -304,12 +304,9 @@ def as_texts(value: Any) -> list[Any]:
     Raises:
         DatasetError: As of `as_list`.
     """
-    items = as_list(_in_text(parsed(value)))
-    return [as_text(_in_text(item)) for item in items]
-
-
-def _in_text(value: Any) -> Any:
-    return value.get("text", value) if isinstance(value, Mapping) else value
+    value = parsed(value)
+    items = as_list(value.get("text", value) if isinstance(value, Mapping) else value)
+    return [as_text(item.get("text", item) if isinstance(item, Mapping) else item) for item in items]
 
 
 def storable(value: Any) -> Any:
