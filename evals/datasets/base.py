@@ -29,7 +29,7 @@ def sample(ids: Sequence[str], count: int | None, seed: int) -> list[int]:
         count: How many rows; None draws all, still in the order of the draw.
         seed: Any integer.
     """
-    first = {row_id: place for place, row_id in reversed(list(enumerate(ids)))}
+    first = {row_id: index for index, row_id in reversed(list(enumerate(ids)))}
     ranked = sorted(first, key=lambda row_id: (sha256(f"{seed}:{row_id}".encode()).digest(), row_id))
     return [first[row_id] for row_id in ranked[:count]]
 

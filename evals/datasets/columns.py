@@ -111,15 +111,15 @@ def find_columns(
     listed = ", ".join(titles.values()) or "none"
     if unknown := [column for column in named.values() if plain_name(column) not in titles]:
         raise DatasetError(f"{name} has no column {unknown[0]!r}, which `columns` names", f"its columns: {listed}")
-    said = {field: titles[plain_name(column)] for field, column in named.items()}
-    free = [title for title in titles.values() if title not in said.values()]
+    assigned = {field: titles[plain_name(column)] for field, column in named.items()}
+    free = [title for title in titles.values() if title not in assigned.values()]
     is_response = answered and "answer" not in columns_by_field(free, RESPONSE_COLUMNS)
     fields = {
         **columns_by_field(files.intersection(free), {"gold_document_ids": _SOURCE}),
         **columns_by_field([] if is_response else free, {"expected_answer": EITHER}),
         **columns_by_field(free, QUESTION_COLUMNS),
         **columns_by_field(filled.intersection(free), QUESTION_COLUMNS),
-        **said,
+        **assigned,
     }
     rest = [title for title in free if title in filled and title not in fields.values()]
     answers = [titles[plain] for plain in _ANSWERS if titles.get(plain) in rest]

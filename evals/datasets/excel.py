@@ -60,7 +60,7 @@ def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[_Rows, str 
     chosen = max(sheets, key=lambda title: sum(is_known(str(cell)) for cell in sheets[title][0][0][1]))
     (rows, lacking), unread = sheets[chosen], ", ".join(repr(title) for title in sheets if title != chosen)
     notes = [f"read the sheet {chosen!r}, not {unread}"] if unread else []
-    titles = [str(title) for place, title in enumerate(rows[0][1]) if place in lacking]
+    titles = [str(title) for column, title in enumerate(rows[0][1]) if column in lacking]
     if titles:
         notes.append(f"formulas without a value in {', '.join(titles)}: open the file in Excel and save it")
     return rows, "; ".join(notes) or None
@@ -75,9 +75,9 @@ def _filled(values: Any, formulas: Any) -> tuple[_Rows, set[int]]:
         texts = [shown(cell.value, cell.number_format) for cell in cells]
         if any(str(text).strip() for text in texts):
             rows.append((number, texts))
-        for place, (cell, source) in enumerate(zip(cells, sources, strict=False)):
+        for column, (cell, source) in enumerate(zip(cells, sources, strict=False)):
             if source.data_type == "f" and cell.value is None and cell.data_type != "str":  # that is an empty text
-                lacking.add(place)
+                lacking.add(column)
     return rows, lacking
 
 

@@ -39,7 +39,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     places = sample([question.id for question in held], options.samples, options.seed)
 
     def drawn(dataset: str, places: Iterable[int]) -> Iterator[EvalQuestion]:
-        for question in (held[place] for place in places):
+        for question in (held[index] for index in places):
             yield question if question.dataset else question.model_copy(update={"dataset": dataset})
 
     sha256 = fingerprint(drawn(_NAMELESS, places))
@@ -83,9 +83,9 @@ def read_file(
     if not rows:
         hint = "write a row for each question: columns question, expected_answer, gold_passages (docs/datasets.md)"
         raise DatasetError(f"{path.name} holds no questions", hint)
-    found = find_columns(path.name, (row for _, row in rows), columns or {}, answered=answered)
-    draft.questions, draft.columns = DiskList(_unique(rows, found, draft.dropped), scratch), found.used
-    notes = "; ".join([*filter(None, [note]), *draft.notes, *found.notes()])
+    reading = find_columns(path.name, (row for _, row in rows), columns or {}, answered=answered)
+    draft.questions, draft.columns = DiskList(_unique(rows, reading, draft.dropped), scratch), reading.used
+    notes = "; ".join([*filter(None, [note]), *draft.notes, *reading.notes()])
     draft.notes = [f"{path.name}: {notes}"] if notes else []
     return draft
 
@@ -94,10 +94,10 @@ def _unique(rows: Iterable[Row], columns: Columns, counts: Counter[str]) -> Iter
     places: dict[str, str] = {}
     for where, row in rows:
         question = read_question(row, where, columns, counts)
-        if (place := places.setdefault(question.id, where)) != where:
+        if (earlier := places.setdefault(question.id, where)) != where:
             is_derived = question.id == derived_id({"turns": question.turns, "question": question.question})
             what = "the same question" if is_derived else f"id {question.id!r}"
-            raise DatasetError(f"{where}: {what} stands at {place} already", "leave one out, or give each its own id")
+            raise DatasetError(f"{where}: {what} stands at {earlier} already", "leave one out, or give each its own id")
         yield question
 
 

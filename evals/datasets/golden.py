@@ -29,7 +29,7 @@ class GoldenLoader(BaseDatasetLoader):
         """Draw questions; the corpus is always whole."""
         questions = read_file(QUESTIONS).questions
         places = sample([question.id for question in questions], options.samples, options.seed)
-        draft = Draft(questions=[questions[place].model_copy(update={"dataset": self.name}) for place in places])
+        draft = Draft(questions=[questions[index].model_copy(update={"dataset": self.name}) for index in places])
         for path in sorted(CORPUS.glob("*.md")):
             draft.documents[path.stem] = read_markdown(path)
         return self.build(draft, config=None, split=None, source=QUESTIONS.name)

@@ -38,7 +38,7 @@ class QasperLoader(HubDatasetLoader):
         """Make the questions at these places, and a document of each of their papers."""
         draft = Draft()
         asked = [(at, number) for at, qas in enumerate(rows.column("qas")) for number in range(len(qas["question_id"]))]
-        drawn = [asked[place] for place in places]
+        drawn = [asked[index] for index in places]
         order = list(dict.fromkeys(paper for paper, _ in drawn))
         papers = dict(zip(order, map(_Paper, rows.take(order)), strict=True))
         draft.questions = [self._question(papers[paper], number, draft) for paper, number in drawn]

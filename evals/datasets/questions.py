@@ -158,7 +158,7 @@ def read_question(row: Mapping[str, Any], where: str, columns: Columns, counts: 
             given, variants = ([text for text in listed if text in kept] for listed in (given, variants))
         data["expected_answer"] = next(iter(given), None)
         texts = [*(given if len(given) > 1 else []), *variants]
-        data["answers"] = [text for place, text in enumerate(texts) if text not in texts[:place]]
+        data["answers"] = [text for number, text in enumerate(texts) if text not in texts[:number]]
         return EvalQuestion.model_validate({"id": derived_id(data), **data})
 
 

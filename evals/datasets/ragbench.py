@@ -58,12 +58,12 @@ class RAGBenchLoader(HubDatasetLoader):
         draws = []
         for subset, rows in tables.items():
             with columns_of(rows):
-                draws.append([(subset, place) for place in sample(self.ids(rows), options.samples, options.seed)])
+                draws.append([(subset, index) for index in sample(self.ids(rows), options.samples, options.seed)])
         chosen = list(islice(_in_turn(draws), options.samples))
         draft, questions = Draft(), []
         for subset, rows in tables.items():
             with columns_of(rows):
-                places = [place for name, place in chosen if name == subset]
+                places = [index for name, index in chosen if name == subset]
                 questions.append([self._question(subset, row, draft) for row in _best_rows(rows, places)])
         draft.questions = list(_in_turn(questions))
         source = "; ".join(rows.source for rows in tables.values())
@@ -80,8 +80,8 @@ class RAGBenchLoader(HubDatasetLoader):
 
     def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         texts = [text.strip() for text in row["documents"]]
-        documents = {place: draft.add_document(f"ragbench {subset}", text) for place, text in enumerate(texts) if text}
-        relevant = [(documents.get(place), text.strip()) for place, text in _relevant(row, draft)]
+        documents = {index: draft.add_document(f"ragbench {subset}", text) for index, text in enumerate(texts) if text}
+        relevant = [(documents.get(index), text.strip()) for index, text in _relevant(row, draft)]
         golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document}
         key = partial(KeySentence, source="all_relevant_sentence_keys")
         keys = [key(text=text, document_id=document and document.id) for document, text in relevant if text]
@@ -115,9 +115,9 @@ def _best_rows(rows: DatasetRows, places: Sequence[int]) -> list[dict[str, Any]]
     ids = rows.column("id")
     answers = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
     same: dict[str, list[int]] = {}
-    for place, row_id in enumerate(ids):
-        same.setdefault(row_id, []).append(place)
-    return rows.take([min(same[ids[place]], key=lambda place: _rank(*answers[place])) for place in places])
+    for index, row_id in enumerate(ids):
+        same.setdefault(row_id, []).append(index)
+    return rows.take([min(same[ids[index]], key=lambda index: _rank(*answers[index])) for index in places])
 
 
 _REFERENCE, _DECLINES, _WORTHLESS = range(3)
