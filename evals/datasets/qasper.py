@@ -1,6 +1,7 @@
 """Qasper: questions on whole scientific papers, with the paragraphs that hold the evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
@@ -47,21 +48,18 @@ class QasperLoader(HubDatasetLoader):
 
     def _question(self, paper: "_Paper", number: int, draft: Draft) -> EvalQuestion:
         qas = paper.row["qas"]
-        annotations = [dict(answer) for answer in qas["answers"][number]["answer"]]
+        annotations = qas["answers"][number]["answer"]
         given = [answer for answer in annotations if not answer["unanswerable"]]
         labels = {bool(answer["unanswerable"]) for answer in annotations}
         draft.dropped["answerability: annotators disagree"] += len(labels) > 1
-        sentences = (text.strip() for answer in given for text in answer["highlighted_evidence"])
+        sentences = dict.fromkeys(text.strip() for answer in given for text in answer["highlighted_evidence"])
+        key = partial(KeySentence, source="highlighted_evidence", document_id=paper.document.id)
         return self.make(
             qas["question_id"][number],
             qas["question"][number],
             answers=list(dict.fromkeys(filter(None, map(_answer_text, given)))),
             gold_passages=_golds(paper, given, draft),
-            key_sentences=[
-                KeySentence(text=text, source="highlighted_evidence", document_id=paper.document.id)
-                for text in dict.fromkeys(sentences)
-                if text and not text.startswith(_FLOAT)
-            ],
+            key_sentences=[key(text=text) for text in sentences if text and not text.startswith(_FLOAT)],
             is_unanswerable=labels.pop() if len(labels) == 1 else None,
             metadata={"paper": paper.row["title"]},
         )

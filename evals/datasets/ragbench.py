@@ -14,17 +14,14 @@ from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
 
-DOMAINS = {
-    subset: domain
-    for domain, subsets in {
-        "biomedical": ("covidqa", "pubmedqa"),
-        "customer support": ("delucionqa", "emanual", "techqa"),
-        "finance": ("finqa", "tatqa"),
-        "general knowledge": ("expertqa", "hagrid", "hotpotqa", "msmarco"),
-        "legal": ("cuad",),
-    }.items()
-    for subset in subsets
+_SUBSETS = {
+    "biomedical": ("covidqa", "pubmedqa"),
+    "customer support": ("delucionqa", "emanual", "techqa"),
+    "finance": ("finqa", "tatqa"),
+    "general knowledge": ("expertqa", "hagrid", "hotpotqa", "msmarco"),
+    "legal": ("cuad",),
 }
+DOMAINS = {subset: domain for domain, subsets in _SUBSETS.items() for subset in subsets}
 """The domain of each subset, which is a config on the hub."""
 
 _KEY = re.compile(r"^(\d+)[a-z]+$")
