@@ -8,40 +8,36 @@ that SQuAD's script reads are one object of texts by the ids of questions.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from evals.datasets import tables
-from evals.datasets.columns import (
-    EITHER,
-    LABEL_COLUMNS,
-    QUESTION_COLUMNS,
-    RESPONSE_COLUMNS,
-    columns_by_field,
-    flat,
-    is_known,
-    plain_name,
-)
-from evals.datasets.questions import derived_id, passage, passages, split_bars
-from evals.datasets.tables import PlacedError, Row, as_text, is_nothing, located, parsed
+from evals.datasets import columns, tables
+from evals.datasets.columns import columns_by_field, is_known, plain_name
+from evals.datasets.questions import derived_id, join_parts, passages, read_fields
+from evals.datasets.tables import PlacedError, as_text, is_nothing, located
 from evals.errors import DatasetError
 from evals.schemas.response import EvalResponse
 from evals.text.decoding import without_surrogates
-from evals.text.numbers import counted
+from evals.text.numbers import number_or_none
 from evals.text.yaml_files import nearest_hint
 
-_FIELDS = frozenset(EvalResponse.model_fields)
-_HINT = "each line is one object; retrieved passages alone need a gold file"
+_FIELDS = frozenset(EvalResponse.model_fields) - {"turns"}
 _LONGEST_MS, _MOST_TOKENS = 366 * 24 * 3600 * 1000.0, 10**9
-_DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "time_to_last_token_ms", "waited_ms")
-_COUNTS = ("prompt_tokens", "completion_tokens")
-_ASKED = {**QUESTION_COLUMNS, "id": ("question_id", *QUESTION_COLUMNS["id"])}
+_CHUNK_PARTS = {"chunk_ids": "chunk_id", "document_ids": "document_id"}
+_CHUNKS = columns.RESPONSE_COLUMNS["chunks"]
+_NAMES = {name: (name,) for name in _FIELDS} | columns.RESPONSE_COLUMNS
+_NAMES |= {"answer": (*columns.RESPONSE_COLUMNS["answer"], *columns.EITHER), "chunks": ("chunks", *_CHUNKS)}
+_ASKED = {name: columns.QUESTION_COLUMNS[name] for name in ("question", "turns")}
+_ASKED |= {"id": ("question_id", *columns.QUESTION_COLUMNS["id"])}
+_OWN = _FIELDS.union(*_ASKED.values())
+"""Columns of our own form, in which a column of another name is a slip."""
 
 
 def each_answer(
-    path: Path, columns: Mapping[str, str] | None = None, *, reference: str | None = None
+    path: Path, named: Mapping[str, str] | None = None, *, reference: str | None = None
 ) -> Iterator[tuple[str, EvalResponse]]:
     """Read saved answers one after the other, each with the id of its question; of a file of lines none is held.
 
@@ -49,22 +45,21 @@ def each_answer(
 
     Args:
         path: The file.
-        columns: By field of the question, the column that holds it, as of the dataset file.
+        named: By field of the question, the column that holds it, as of the dataset file.
         reference: The column of the file that holds the expected answer, and so no answer of the system.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names it; also while they are read.
     """
-    named = {field: (plain_name(column),) for field, column in (columns or {}).items()}
+    asked = _ASKED | {field: (plain_name(column),) for field, column in (named or {}).items() if field in _ASKED}
     places: dict[str, str] = {}
-    for where, cells in _table(path) if path.suffix.lower() in tables.TABLES else _values(path):
-        if not isinstance(cells, dict):
-            raise DatasetError(f"{where}: expected an object with `question_id`, not {type(cells).__name__}")
+    for where, cells in _rows(path):
         with located(where, EvalResponse, kind=""):
-            row = flat(cells)
-            question_id = _question_id(row, named)
-            row = {title: cell for title, cell in row.items() if title != reference or plain_name(title) not in EITHER}
-            response = _response(row, (columns or {}).values())
+            row = {title: cell for title, cell in columns.flat(cells).items() if cell is not None}
+            question_id = _question_id(row, columns_by_field(row, asked))
+            if reference is not None and plain_name(reference) in columns.EITHER:
+                row.pop(reference, None)
+            response = _response(row, (named or {}).values())
         if question_id in places:
             raise DatasetError(f"{where}: question {question_id!r} is answered at {places[question_id]} already")
         places[question_id] = where
@@ -73,104 +68,66 @@ def each_answer(
         raise DatasetError(f"{path.name} holds no answers")
 
 
-def _values(path: Path) -> Iterable[Row]:
-    """The rows of a list, of an object of predictions, or of a file of lines."""
-    if path.suffix.lower() != ".json":
-        return ((where, without_surrogates(row)) for where, row in tables.jsonl_rows(path, _HINT))
-    data = without_surrogates(tables.read_tree(path))
-    texts = isinstance(data, dict) and all(isinstance(value, str) for value in data.values())
-    if not texts or any(name in _FIELDS or is_known(name) for name in data):
-        return tables.numbered(f"{path.name}, entry", data if isinstance(data, list) else [data])
-    rows = ({"question_id": key, "answer": predicted, "extractive": True} for key, predicted in data.items())
-    return ((f"{path.name}, {row['question_id']!r}", row) for row in rows)
+def _rows(path: Path) -> Iterator[tables.Row]:
+    """The rows of a file; those of a table without what says nothing, but an empty list where others hold chunks."""
+    rows, _ = tables.read_rows(path, is_known, "`question_id`", _predictions)
+    if path.suffix.lower() not in tables.TABLES:
+        yield from ((where, without_surrogates(row)) for where, row in rows)
+        return
+    held = list(rows)
+    filled = {title for _, row in held for title, cell in row.items() if not is_nothing(cell)}
+    lists = {title for title in filled if plain_name(title) in _CHUNKS}
+    for where, row in held:
+        cells = {title: [] if is_nothing(cell) else cell for title, cell in row.items()}
+        yield where, {title: cell for title, cell in cells.items() if cell != [] or title in lists}
 
 
-def _table(path: Path) -> Iterator[Row]:
-    """The rows of a table without what says nothing; lists and objects are written in their cells as JSON."""
-    rows = list(tables.read_table(path, lambda title: title in _FIELDS or is_known(title))[0])
-    filled = {title for _, cells in rows for title, cell in cells.items() if not is_nothing(cell)}
-    lists = {title for title in filled if plain_name(title) in RESPONSE_COLUMNS["chunks"]}  # empty: an empty list
-    for where, cells in rows:
-        row = {title: cell for title, cell in cells.items() if title in lists or not is_nothing(cell)}
-        for title in row.keys() & _FIELDS - {"answer", "raw"}:
-            with located(f"{where}, {title}"):
-                row[title] = parsed(row[title])
-        yield where, row
+def _predictions(name: str, tree: Any) -> Iterable[tables.Row]:
+    """The entries of a list, or the answers of an object of predictions by the ids of questions."""
+    texts = tree if isinstance(tree, dict) and all(isinstance(text, str) for text in tree.values()) else {}
+    if not texts or any(key in _FIELDS or is_known(key) for key in texts):
+        return tables.entries(name, tree)
+    rows = ({"question_id": key, "answer": text, "extractive": True} for key, text in texts.items())
+    return ((f"{name}, {row['question_id']!r}", row) for row in rows)
 
 
-def _question_id(row: Mapping[str, Any], named: Mapping[str, Sequence[str]]) -> str:
+def _question_id(row: Mapping[str, Any], asked: Mapping[str, str]) -> str:
     """The id of the question as a dataset file has it: as it is given, else derived from the question in the row."""
-    by_field = columns_by_field(row, {**_ASKED, **named})
-    asked: dict[str, Any] = {field: row[titles[0]] for field, titles in by_field.items()}
-    if not isinstance(asked.get("turns", []), list):
-        raise DatasetError(f"turns must be a list of what the user says, not {asked['turns']!r:.60}")
-    if isinstance(given := as_text(asked.get("id")), str) and given:
-        return given
-    if "id" in asked or not (isinstance(asked.get("question"), str) or asked.get("turns")):
+    fields = read_fields(row, {"id": asked["id"]} if "id" in asked else asked, kind="")
+    if not isinstance(fields.get("id", ""), str) or not any(fields.values()):
         raise DatasetError("`question_id` must be a text or a number, the id of a question")
-    return derived_id(asked)
+    return fields.get("id") or derived_id(fields)
 
 
-def _response(row: Mapping[str, Any], columns: Container[str]) -> EvalResponse:
+def _response(row: Mapping[str, Any], named: Container[str]) -> EvalResponse:
     """The response that a row holds in the fields of `EvalResponse`, or in the columns of other tools.
 
     Raises:
-        DatasetError: A field is unknown, or a number is none that can be.
-        ValueError: A value is wrong.
+        DatasetError: A value is wrong, a field is unknown, or a number is none that can be.
     """
-    fields = _response_fields(row)
-    unknown = [name for name in row if not (name in _FIELDS or is_known(name) or name in columns)]
-    if unknown and not fields:
+    known = {title for title in row if is_known(title) or title in _FIELDS}
+    unknown = [title for title in row if title not in known and title not in named]
+    if unknown and _OWN.issuperset(known):
         raise DatasetError(f"unknown field {unknown[0]!r}", nearest_hint(unknown[0], _FIELDS))
-    own = {name: value for name, value in row.items() if name in _FIELDS}
-    if own.get("turns") and not isinstance(own["turns"][0], Mapping):
-        del own["turns"]  # what the user says, where the row is the question's too
-    fields = {**fields, **own, "answer": as_text(fields.get("answer", row.get("answer")))}
-    if isinstance(fields.get("chunks"), list):
-        fields["chunks"] = [passage(chunk) for chunk in fields["chunks"]]
+    held = columns_by_field(row, _NAMES)
+    fields = read_fields(row, held, kind="")
+    join_parts(fields, "chunks", _CHUNK_PARTS, held)
     response = EvalResponse.model_validate(fields)
     if response.answer is None and response.chunks is None and response.error is None:
         hint = "leave out the line of a question that was not asked; one that brought no answer has an `error`"
         raise DatasetError("there is neither `answer` nor `chunks` nor `error`", hint)
-    for record, names, most in ((response, _DURATIONS, _LONGEST_MS), (response.usage, _COUNTS, _MOST_TOKENS)):
-        for name in names:
-            number = getattr(record, name, None) or 0
-            if not 0 <= number <= most:  # a sum of such would be no number
-                raise PlacedError(f"{name}: must be from 0 to {most:g}, not {number:g}")
+    limits = [(name, number, _LONGEST_MS) for name, number in response if name.endswith("_ms")]
+    limits += [(name, number, _MOST_TOKENS) for name, number in response.usage or ()]
+    for name, number, most in limits:
+        if not 0 <= (number or 0) <= most:  # a sum of such would be no number
+            raise PlacedError(f"{name}: must be from 0 to {most:g}, not {number:g}")
     return response
-
-
-def _response_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer and the chunks that columns of ragas, deepeval and MLflow hold; nothing where it has no such column.
-
-    A row that holds `answer` and no reference is of our own form.
-
-    Raises:
-        DatasetError: There are not as many ids as contexts.
-        ValueError: A cell begins as a list and is none.
-    """
-    filled = [title for title, value in row.items() if value is not None]
-    is_own = "answer" in row and "expected_answer" not in columns_by_field(filled, QUESTION_COLUMNS)
-    names = RESPONSE_COLUMNS | ({} if is_own else {"answer": (*RESPONSE_COLUMNS["answer"], *EITHER)})
-    columns = {field: titles[0] for field, titles in columns_by_field(filled, names).items()}
-    fields: dict[str, Any] = {"answer": row[columns["answer"]]} if "answer" in columns else {}
-    if "chunks" in columns:
-        fields["chunks"] = passages(split_bars(row[columns["chunks"]], columns["chunks"], row))
-    for field, key in (("chunk_ids", "chunk_id"), ("document_ids", "document_id")):
-        if field in columns:
-            ids = [as_text(item) for item in tables.as_list(row[columns[field]])]
-            chunks = fields.get("chunks") or [{} for _ in ids]
-            if len(ids) != len(chunks):
-                count = f"{counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}"
-                raise DatasetError(f"{columns[field]} holds {count}: give one for each")
-            fields["chunks"] = [{**chunk, key: item} for chunk, item in zip(chunks, ids, strict=True)]
-    return fields
 
 
 # Files of people's labels: a review sheet that was filled in, rows of one's own, or RAGBench's.
 
 
-_TITLES = frozenset(name for names in LABEL_COLUMNS.values() for name in names)
+_TITLES = frozenset(chain.from_iterable(columns.LABEL_COLUMNS.values()))
 _OF_ANNOTATOR = re.compile(r"(?:verdict|label)[.:].+", re.IGNORECASE)
 
 
@@ -193,14 +150,14 @@ class LabelRow:
 
     where: str
     id: str
-    label: str | float | None
-    run: str | None
-    system: str | None
-    metric: str | None
-    question: str | None
-    answer: str | None
-    expected_answer: str | None
-    chunks: tuple[str, ...] | None
+    label: str | float | None = None
+    run: str | None = None
+    system: str | None = None
+    metric: str | None = None
+    question: str | None = None
+    answer: str | None = None
+    expected_answer: str | None = None
+    chunks: tuple[str, ...] | None = None
 
 
 def read_labels(path: Path) -> list[LabelRow]:
@@ -209,68 +166,40 @@ def read_labels(path: Path) -> list[LabelRow]:
     Raises:
         DatasetError: The file cannot be read, has no column of labels, or a row names no question.
     """
-    if path.suffix.lower() == ".json":
-        rows = list(tables.rows_in(path.name, tables.read_tree(path))[0])
-    else:
-        rows = list(tables.read_table(path, lambda title: plain_name(title) in _TITLES)[0])
+    rows = list(tables.read_rows(path, lambda title: plain_name(title) in _TITLES, "a label")[0])
     if not rows:
         raise DatasetError(f"{path.name} holds no rows")
-    for where, row in rows:
-        if not isinstance(row, dict):
-            raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
-    titles = {str(title) for _, row in rows for title in row}
+    titles = set(chain.from_iterable(row for _, row in rows))
     if own := next(filter(_OF_ANNOTATOR.fullmatch, titles), None):
-        raise DatasetError(
-            f"{path.name}: columns such as {own!r} are not read any more",
-            "write one label for each answer into a column verdict",
-        )
-    if "label" not in columns_by_field(titles, LABEL_COLUMNS):
+        what = f"{path.name}: columns such as {own!r} are not read any more"
+        raise DatasetError(what, "write one label for each answer into a column verdict")
+    if "label" not in columns_by_field(titles, columns.LABEL_COLUMNS):
         hint = "name it verdict or label; a review sheet has one to fill in"
         raise DatasetError(f"{path.name} has no column of labels", hint)
-    labels = list[LabelRow]()
-    for where, row in rows:
-        with located(where):
-            labels.append(_label_row(where, row))
-    return labels
+    return [_label_row(where, row) for where, row in rows]
 
 
 def _label_row(where: str, row: Mapping[str, Any]) -> LabelRow:
-    columns = columns_by_field((title for title in row if not is_nothing(row[title])), LABEL_COLUMNS)
-    cells = {field: row[titles[0]] for field, titles in columns.items()}
-    texts = {field: str(as_text(cell)) for field, cell in cells.items()}
-    if texts.keys().isdisjoint(("id", "question")):
-        raise DatasetError("neither id nor question says which answer the label is of")
-    is_adherence = "label" in columns and plain_name(columns["label"][0]) == "adherence_score"
+    held = {title: cell for title, cell in row.items() if not is_nothing(cell)}
+    named = columns_by_field(held, columns.LABEL_COLUMNS)
+    texts = {field: str(as_text(held[title])) for field, title in named.items()}
+    with located(where):
+        if texts.keys().isdisjoint(("id", "question")):
+            raise DatasetError("neither id nor question says which answer the label is of")
+        if isinstance(label := held.get(named.get("label", "")), list | dict):
+            raise DatasetError(f"a label is a word or a number, not {type(label).__name__}")
+        chunks = passages(held[named["chunks"]]) if texts.pop("chunks", None) else None
+    word = texts.pop("label", "").strip().casefold().replace(" ", "_")
+    number = number_or_none(word)
+    if plain_name(named.get("label", "")) == "adherence_score":
+        texts.setdefault("metric", "faithfulness")
     return LabelRow(
-        where=where,
-        id=texts.get("id") or derived_id(texts),
-        label=_label(cells.get("label")),
-        metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
-        chunks=_chunks(cells),
-        **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
+        where,
+        label=number if number is not None else word or None,
+        chunks=None if chunks is None else tuple(map(_text_of, chunks)),
+        **{"id": derived_id(texts), **texts},
     )
 
 
-def _label(cell: Any) -> str | float | None:
-    """The label as text or number; None for an empty cell."""
-    if is_nothing(cell):
-        return None
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if not isinstance(cell, str | int | float):
-        raise DatasetError(f"a label is a word or a number, not {type(cell).__name__}")
-    try:
-        return float(cell)
-    except ValueError:
-        return str(cell).strip().casefold().replace(" ", "_")
-
-
-def _chunks(cells: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts of a list of texts or chunks, or the one text of a review sheet."""
-    if "chunks" not in cells:
-        return (str(cells["passages"]),) if "passages" in cells else None
-    with located("chunks"):
-        chunks = parsed(cells["chunks"])
-    if not isinstance(chunks, list):
-        raise DatasetError(f"chunks must be a list of texts, not {type(chunks).__name__}")
-    return tuple(str(chunk.get("text") or "") if isinstance(chunk, dict) else str(chunk) for chunk in chunks)
+def _text_of(chunk: Any) -> str:
+    return str(chunk.get("text") or "") if isinstance(chunk, Mapping) else str(chunk)

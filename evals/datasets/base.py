@@ -29,7 +29,7 @@ def sample(ids: Sequence[str], count: int | None, seed: int) -> list[int]:
         count: How many rows; None draws all, still in the order of the draw.
         seed: Any integer.
     """
-    first = {row_id: place for place, row_id in reversed(list(enumerate(ids)))}
+    first = {row_id: index for index, row_id in reversed(list(enumerate(ids)))}
     ranked = sorted(first, key=lambda row_id: (sha256(f"{seed}:{row_id}".encode()).digest(), row_id))
     return [first[row_id] for row_id in ranked[:count]]
 
@@ -96,18 +96,9 @@ class Draft:
             sha256: The fingerprint of the questions.
             origin: The `config` and the `split` that the rows are of.
         """
-        record = DatasetFingerprint(
-            name=name,
-            source=source,
-            questions=len(self.questions),
-            available=self.available,
-            columns=dict(self.columns),
-            notes=self.notes,
-            documents=len(self.documents),
-            sha256=sha256,
-            dropped=dict(+self.dropped),  # what was dropped at least once
-            **origin,
-        )
+        counts = {"questions": len(self.questions), "available": self.available, "documents": len(self.documents)}
+        record = DatasetFingerprint(name=name, source=source, sha256=sha256, notes=self.notes, **counts, **origin)
+        record = record.model_copy(update={"columns": dict(self.columns), "dropped": dict(+self.dropped)})
         documents = list(self.documents.values())  # to check what was just checked takes 6 MB for the checks alone
         return EvalDataset.model_construct(
             name=name, aspects=list(aspects), questions=self.questions, documents=documents, fingerprint=record
@@ -147,10 +138,14 @@ class BaseDatasetLoader(ABC):
         return draft.dataset(self.name, self.aspects, source=source, sha256=sha256, config=config, split=split)
 
 
-class HubRowsLoader(BaseDatasetLoader):
-    """A dataset whose rows come from the hub, or from local files with the same columns."""
+class HubDatasetLoader(BaseDatasetLoader):
+    """A dataset whose rows come from the hub, or from local files with the same columns.
+
+    As it stands, a row is a question: `question` makes it. Others say in `ids` and `convert` what the questions are.
+    """
 
     hub: ClassVar[HubSource]
+    id_column: ClassVar[str] = "id"
 
     def open(self, options: LoadOptions) -> DatasetRows:
         """The rows, of the hub or of a folder."""
@@ -158,32 +153,30 @@ class HubRowsLoader(BaseDatasetLoader):
             return hub_rows(self.hub, options.config)
         return local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
 
-
-class HubDatasetLoader(HubRowsLoader):
-    """A dataset with one row a question."""
-
-    id_column: ClassVar[str] = "id"
-
     def load(self, options: LoadOptions) -> EvalDataset:
-        """Draw rows and convert them."""
+        """Draw questions and convert them."""
         rows = self.open(options)
         with columns_of(rows):
-            places = sample(list(map(str, rows.column(self.id_column))), options.samples, options.seed)
-            draft = self.convert(rows, places)
+            draft = self.convert(rows, sample(self.ids(rows), options.samples, options.seed))
         return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
-    def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
-        """Make questions and documents of the rows at these places.
+    def ids(self, rows: DatasetRows) -> Sequence[str]:
+        """The ids of all questions, of which a sample is drawn."""
+        return list(map(str, rows.column(self.id_column)))
 
-        Override it where the corpus holds more than what the questions' own rows do.
-        """
+    def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
+        """Make the questions at these places of the ids, with their documents."""
         draft = Draft()
         draft.questions = [self.question(row, draft) for row in rows.take(places)]
         return draft
 
-    @abstractmethod
     def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         """Make the question of a row; its documents are added to the draft, and what is dropped is counted in it."""
+        raise NotImplementedError
+
+    def make(self, key: object, question: str, **fields: Any) -> EvalQuestion:
+        """Make a question of this dataset, by its id in the rows, its text, and what else is known of it."""
+        return EvalQuestion(id=f"{self.name}:{key}", question=question.strip(), dataset=self.name, **fields)
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
-from evals.datasets.tables import is_nothing, parsed, parsed_or_text
+from evals.datasets.tables import is_nothing, parsed
 from evals.errors import DatasetError
 from evals.text.tokens import lists_of
 
@@ -16,18 +18,20 @@ QUESTION_COLUMNS, RESPONSE_COLUMNS, LABEL_COLUMNS = (
     for record in ("question", "response", "label")
 )
 """By field of a question, of what a system answered and of a person's label, the names of its columns."""
-EITHER, _SOURCE, _ASKED, _ANSWERED, _ANSWER_KEYS, _NO_SLIPS = (
-    tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys", "no_slips")
+EITHER, _SOURCE, _ASKED, _ANSWERED, _ANSWER_KEYS = (
+    tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys")
 )
 BOOLEANS = {word: name == "true" for name in ("true", "false") for word in _TABLE[name].split()}
 PASSAGE_KEYS: Mapping[str, str] = _TABLE["passage_keys"]
-_KNOWN = {name for names in (*QUESTION_COLUMNS.values(), *RESPONSE_COLUMNS.values(), EITHER) for name in names}
+_ANSWERS = (*EITHER, *chain.from_iterable(RESPONSE_COLUMNS.values()))
+_KNOWN = {*_ANSWERS, *chain.from_iterable(QUESTION_COLUMNS.values())}
 _NESTED = re.compile(rf"^(?:{'|'.join(_ASKED + _ANSWERED)})[./]", re.IGNORECASE)
 """How tools name what stood within an object: `inputs.question`."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FILE = re.compile(r"\w+://\S+|\S[^\n]{0,200}\.[A-Za-z][A-Za-z0-9]{1,4}")
 """A URL, or the name of a file with its ending."""
-_LISTED = 12
+_NEAR = 0.9
+"""How like a known name a title is that is a slip of it."""
 
 
 @lru_cache(maxsize=1024)
@@ -41,22 +45,21 @@ def is_known(title: str) -> bool:
     return plain_name(title) in _KNOWN
 
 
-def columns_by_field(titles: Iterable[str], names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """By field the columns that hold it, the likeliest first; a field without a column is left out.
+def columns_by_field(titles: Iterable[str], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """By field the likeliest column that holds it; a field without a column is left out.
 
     Args:
         titles: Of all columns.
         names: By field its names, such as `QUESTION_COLUMNS`.
     """
     by_name = {plain_name(title): title for title in titles}
-    columns = {field: [by_name[name] for name in known if name in by_name] for field, known in names.items()}
-    return {field: titles for field, titles in columns.items() if titles}
+    known = {field: [by_name[name] for name in names[field] if name in by_name] for field in names}
+    return {field: columns[0] for field, columns in known.items() if columns}
 
 
 def field_of(name: str) -> str:
     """The field that a name stands for, such as `gold_document_ids` for "gold_document"; else the name itself."""
-    plain = plain_name(name)
-    return next((field for field, names in QUESTION_COLUMNS.items() if plain in names), name)
+    return next((field for field, names in QUESTION_COLUMNS.items() if plain_name(name) in names), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +68,25 @@ class Columns:
 
     Attributes:
         fields: By field of a question, its column.
-        filled: The columns that hold anything.
+        used: The same of the columns that hold anything, in the order of the fields.
         metadata: The columns that are kept as metadata.
         answers: The columns that hold what a system answered.
     """
 
     fields: Mapping[str, str]
-    filled: frozenset[str] = frozenset()
-    metadata: Sequence[str] = ()
-    answers: Sequence[str] = ()
-
-    def used(self) -> dict[str, str]:
-        """By field its column, of those that hold anything."""
-        return {field: self.fields[field] for field in QUESTION_COLUMNS if self.fields.get(field) in self.filled}
+    used: Mapping[str, str]
+    metadata: Sequence[str]
+    answers: Sequence[str]
 
     def notes(self) -> list[str]:
         """Notes: columns that became metadata, and columns that were not read."""
-        free = [field for field in reversed(QUESTION_COLUMNS) if field not in self.fields]  # the first is the likeliest
-        meant = {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
-        notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
-        if kept := [title for title in self.metadata if title not in meant]:
-            more = f" and {len(kept) - _LISTED} more" if len(kept) > _LISTED else ""
-            listed = ", ".join(kept[:_LISTED])
-            notes.append(f"kept as metadata: {listed}{more} (`columns` names what is read otherwise)")
-        if "rubric" in self.used():
+        free = [field for field in QUESTION_COLUMNS if field not in self.fields]
+        meant = {title: [field for field in free if plain_name(title) in field.split("_")] for title in self.metadata}
+        near = {title: meant[title] or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR) for title in meant}
+        notes = [f"column `{title}` is not used (did you mean {names[0]}?)" for title, names in near.items() if names]
+        if kept := ", ".join(title for title, names in near.items() if not names):
+            notes.append(f"kept as metadata: {kept} (`columns` names what is read otherwise)")
+        if "rubric" in self.used:
             notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
         if self.answers:
             notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
@@ -107,62 +105,44 @@ def find_columns(
         answered: Whether the file is the one of the answers that are scored, so that `answer` is no reference.
 
     Raises:
-        DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
-            the question.
+        DatasetError: A column that the user names is not there, two have one name, or none holds the question.
     """
     titles, filled, files = _titles(name, rows)
     listed = ", ".join(titles.values()) or "none"
-    fields: dict[str, str] = {}
-    for field, column in named.items():
-        title = column if column in titles.values() else titles.get(plain_name(column))
-        if title is None:
-            raise DatasetError(f"{name} has no column {column!r}, which `columns` names", f"its columns: {listed}")
-        fields[field] = title
-    by_field = columns_by_field(titles.values(), QUESTION_COLUMNS)
-    by_field.setdefault("gold_document_ids", [titles[plain] for plain in _SOURCE if titles.get(plain) in files])
-    for field, columns in by_field.items():
-        if field not in fields and (free := [title for title in columns if title not in fields.values()]):
-            fields[field] = next((title for title in free if title in filled), free[0])
-    rest = [title for title in titles.values() if title not in fields.values()]
-    either = [titles[plain] for plain in EITHER if titles.get(plain) in rest]
-    response = columns_by_field(rest, RESPONSE_COLUMNS)
-    if either and "expected_answer" not in fields and not (answered and "answer" not in response):
-        fields["expected_answer"] = either.pop(0)
-    answers = [*either, *(title for titles in response.values() for title in titles)]
-    metadata = [title for title in rest if title in filled and title not in {*fields.values(), *answers}]
-    if metadata:
-        _refuse_slips(name, metadata)
-    if not {"question", "turns"} & fields.keys():
+    if unknown := [column for column in named.values() if plain_name(column) not in titles]:
+        raise DatasetError(f"{name} has no column {unknown[0]!r}, which `columns` names", f"its columns: {listed}")
+    assigned = {field: titles[plain_name(column)] for field, column in named.items()}
+    free = [title for title in titles.values() if title not in assigned.values()]
+    is_response = answered and "answer" not in columns_by_field(free, RESPONSE_COLUMNS)
+    fields = {
+        **columns_by_field(files.intersection(free), {"gold_document_ids": _SOURCE}),
+        **columns_by_field([] if is_response else free, {"expected_answer": EITHER}),
+        **columns_by_field(free, QUESTION_COLUMNS),
+        **columns_by_field(filled.intersection(free), QUESTION_COLUMNS),
+        **assigned,
+    }
+    rest = [title for title in free if title in filled and title not in fields.values()]
+    answers = [titles[plain] for plain in _ANSWERS if titles.get(plain) in rest]
+    metadata = [title for title in rest if title not in answers]
+    if fields.keys().isdisjoint({"question", "turns"}):
         hint = "say which does: --columns question=COLUMN"
         raise DatasetError(f"{name}: no column holds the question; its columns: {listed}", hint)
-    return Columns(fields, filled, metadata, [title for title in answers if title in filled])
+    used = {field: fields[field] for field in QUESTION_COLUMNS if fields.get(field) in filled}
+    return Columns(fields, used, metadata, answers)
 
 
-def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], frozenset[str], set[str]]:
+def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set[str], set[str]]:
     """The columns by their plain names, those that hold anything, and those that hold nothing but names of files."""
     titles: dict[str, str] = {}
     filled, not_files = set[str](), set[str]()
-    for row in rows:
-        for title, cell in row.items():
-            if (known := titles.setdefault(plain_name(title), title)) != title:
-                what = f"{name}: the columns {known!r} and {title!r} have one name"
-                raise DatasetError(what, "name each column once")
-            if title not in not_files and not is_nothing(cell) and cell != []:
-                filled.add(title)
-                if not (isinstance(cell, str) and _FILE.fullmatch(cell.strip())):
-                    not_files.add(title)
-    return titles, frozenset(filled), filled - not_files
-
-
-def _refuse_slips(name: str, titles: Iterable[str]) -> None:
-    """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
-    from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
-
-    known = sorted(name for name in _KNOWN.difference(_NO_SLIPS) if len(name) > 3)  # shorter ones are near to many
-    slips = ((title, near) for title in titles for near in known if OSA.distance(plain_name(title), near) == 1)
-    for title, near in slips:
-        hint = f"did you mean {near!r}? Say what it is with --columns FIELD=COLUMN, or give it another name"
-        raise DatasetError(f"{name}: unknown column {title!r}", hint)
+    for title, cell in chain.from_iterable(row.items() for row in rows):
+        if (known := titles.setdefault(plain_name(title), title)) != title:
+            raise DatasetError(f"{name}: the columns {known!r} and {title!r} have one name", "name each column once")
+        if title not in not_files and not is_nothing(cell) and cell != []:
+            filled.add(title)
+            if not (isinstance(cell, str) and _FILE.fullmatch(cell.strip())):
+                not_files.add(title)
+    return titles, filled, filled - not_files
 
 
 # Rows whose columns stand within objects: the exports of LangSmith, Langfuse, Phoenix and MLflow, and their CSV forms.
@@ -177,22 +157,26 @@ _ROLES |= {"human": USER, "ai": ASSISTANT, "model": ASSISTANT}
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with the keys of its objects as columns; a column that is there already goes before them.
 
-    A conversation of messages becomes `turns`, and `response` where the assistant speaks last.
+    A conversation of messages becomes `turns`, and `response` where the assistant speaks last. In tables of deepeval,
+    a bar stands between passages.
 
     Raises:
-        ValueError: A cell begins as an object and is none.
+        DatasetError: A cell begins as an object and is none.
     """
+    names = {title: plain_name(title) for title in row}
+    is_deepeval = not {"expected_output", "actual_output"}.isdisjoint(names.values())
     inner: dict[str, Any] = {}
     outer: dict[str, Any] = {}
-    for title, cell in row.items():
-        name = plain_name(str(title))
-        value = parsed(cell) if name in _ASKED else _answer_in(cell) if name in _ANSWERED else cell
+    for title, name in names.items():
+        value = parsed(row[title]) if name in _ASKED else row[title]
         if name in _ASKED and isinstance(value, Mapping):
-            inner |= value
+            inner |= {str(key): cell for key, cell in value.items()}
+        elif is_deepeval and name in {"context", "retrieval_context"} and isinstance(value, str) and "|" in value:
+            outer[title] = value.split("|")
         elif name != "expectations":
-            outer["input" if name == "inputs" else title] = value
+            outer["input" if name == "inputs" else title] = _answer_in(value) if name in _ANSWERED else value
     columns = {**inner, **outer}
-    for title in [title for title in columns if plain_name(str(title)) in _CONVERSATIONS]:
+    for title in [title for title in columns if plain_name(title) in _CONVERSATIONS]:
         messages = _messages(columns[title])
         if turns := [text for role, text in messages if role == USER]:
             del columns[title]
@@ -204,7 +188,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _answer_in(output: Any) -> Any:
     """The answer of an object, among what stands next to it; the whole where none of its keys is one."""
-    answers = parsed_or_text(output)
+    answers = parsed(output, or_text=True)
     if not isinstance(answers, Mapping):
         return output
     named = {plain_name(str(key)): value for key, value in answers.items() if not is_nothing(value)}
@@ -216,8 +200,8 @@ def _answer_in(output: Any) -> Any:
 
 def _messages(value: Any) -> list[tuple[str, str]]:
     """Role and text of each message of a conversation; none of other values. A text may stand in parts."""
-    value = parsed(value) if isinstance(value, str) and re.match(r"\s*\[\s*\{", value) else value
     messages = []
+    value = parsed(value, or_text=True)
     for item in value if isinstance(value, list) else []:
         role, content = role_and_content(item) if isinstance(item, Mapping) else (None, None)
         if isinstance(content, list):
@@ -244,3 +228,33 @@ def role_and_content(item: Any) -> tuple[str | None, Any]:
     names = ("content", "message.content", "parts", "text")
     content = next((item[name] for name in names if not is_nothing(item.get(name))), None)
     return _ROLES.get(str(role).casefold(), str(role)) if role else None, content
+
+
+# What a column may hold that no name tells: for hints, never to be read as that.
+
+
+_TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
+_NAMES_ANSWERS = re.compile(r"(?i)(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b")
+_NAMES_PASSAGES = re.compile(
+    r"(?i)passage|quot[ea]|evidence|excerpt|context|snippet|beleg|textstelle|fundstelle|zitat|auszug"
+)
+
+
+def fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
+    """The fields of a question that a column may hold, by its cells, and of texts by its title; none: nothing fits.
+
+    Two fields: its cells do not tell which.
+    """
+    texts = [str(cell).strip() for cell in cells if isinstance(cell, str | bool)]
+    if texts and len(texts) == len(cells):
+        if all(text.lower() in _TRUTHS for text in texts):
+            return "is_answerable", "is_unanswerable"
+        if all(map(_FILE.fullmatch, texts)):
+            return ("gold_document_ids",)
+    if cells and _NAMES_ANSWERS.search(title):
+        return ("expected_answer",)
+    words = sum(len(text.split()) for text in texts) / max(1, len(cells))
+    if _NAMES_PASSAGES.search(title):
+        return ("gold_passages",) if words >= 2 else ()
+    are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)
+    return ("expected_answer", "gold_passages") if words >= 4 and not are_questions else ()

@@ -1,7 +1,8 @@
-"""Spreadsheets: the rows of their sheets, each cell as the text that it shows."""
+"""Spreadsheets: the rows of a sheet, each cell as the text that it shows."""
 
 import re
 import warnings
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from io import BytesIO
@@ -13,21 +14,29 @@ from evals.errors import DatasetError
 from evals.text.decoding import read_bytes
 
 ENDINGS = frozenset({".xlsx", ".xlsm"})
-OTHER_ENDINGS = frozenset({".xls", ".xlsb", ".ods"})
 
 _OF_COUNTRY = frozenset({"mm-dd-yy", "m/d/yy h:mm", "General"})
 """Formats of the reader's country, of which a file does not say how they look: their dates are read as ISO dates."""
-_PERCENT = re.compile(r"[#,]*0+(?:\.([0#]+))?(\s?%)")
+_NUMBER = re.compile(r"(?:#,##)?(0+)(?:\.([0#]+))?(\s?%)?")
+"""How many digits a number shows at least, how many decimals, and the sign of a percentage."""
 _EPOCH = datetime(1, 1, 1)  # noqa: DTZ001 - cells have no zone
 _MINUTES = re.compile(r"(?<=h)(\W*)(m+)|(m+)(?=\W*s)", re.IGNORECASE)
 _PART = re.compile(r'"[^"]*"|\\.|\[h+\]|\[[^\]]*\]|AM/PM|y+|m+|n+|d+|h+|s+', re.IGNORECASE)
 """A piece of a format: a text, the hours that have passed, a country or colour, or a unit; n is a minute."""
 _UNITS = {"yy": "%y", "yyyy": "%Y", "mm": "%m", "mmm": "%b", "mmmm": "%B", "dd": "%d", "ddd": "%a", "dddd": "%A"}
 _UNITS |= {"hh": "%H", "nn": "%M", "ss": "%S", "am/pm": "%p"}
+_Rows = list[tuple[int, list[Any]]]
 
 
-def read_sheets(path: Path) -> dict[str, list[tuple[int, list[Any]]]]:
-    """The rows of each sheet that are not empty, with their numbers; sheets without any are left out.
+def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[_Rows, str | None]:
+    """Read the sheet whose header holds most known columns, the first of equals.
+
+    Args:
+        path: The file.
+        is_known: Whether a title is that of a known column.
+
+    Returns:
+        Its rows that are not empty, with their numbers, and a note on what was not read.
 
     Raises:
         DatasetError: It is no spreadsheet, it cannot be opened, or the reader is not installed.
@@ -37,44 +46,61 @@ def read_sheets(path: Path) -> dict[str, list[tuple[int, list[Any]]]]:
     except ImportError as error:
         what = f"{path.name} is a spreadsheet, and the package openpyxl is not installed"
         raise DatasetError(what, "pip install 'rag-evals[excel]', or save the sheet as CSV") from error
-    data = BytesIO(read_bytes(path))
-    sheets: dict[str, list[tuple[int, list[Any]]]] = {}
+    data = read_bytes(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of charts and styles that it does not read
-            for sheet in openpyxl.load_workbook(data, read_only=True, data_only=True).worksheets:
-                sheet.reset_dimensions()  # some writers state them wrongly
-                rows = ([shown(cell.value, cell.number_format) for cell in row] for row in sheet.iter_rows())
-                if filled := [row for row in enumerate(rows, start=1) if any(str(cell).strip() for cell in row[1])]:
-                    sheets[sheet.title] = filled
-    except (BadZipFile, SyntaxError, LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
+            values, formulas = (openpyxl.load_workbook(BytesIO(data), True, data_only=only) for only in (True, False))
+            read = {sheet.title: _filled(sheet, formulas[sheet.title]) for sheet in values.worksheets}
+    except (BadZipFile, SyntaxError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         raise DatasetError(f"cannot read {path}: it is no spreadsheet ({error})") from error
-    return sheets
+    sheets = {title: sheet for title, sheet in read.items() if sheet[0]}
+    if not sheets:
+        return [], None
+    chosen = max(sheets, key=lambda title: sum(is_known(str(cell)) for cell in sheets[title][0][0][1]))
+    (rows, lacking), unread = sheets[chosen], ", ".join(repr(title) for title in sheets if title != chosen)
+    notes = [f"read the sheet {chosen!r}, not {unread}"] if unread else []
+    titles = [str(title) for column, title in enumerate(rows[0][1]) if column in lacking]
+    if titles:
+        notes.append(f"formulas without a value in {', '.join(titles)}: open the file in Excel and save it")
+    return rows, "; ".join(notes) or None
+
+
+def _filled(values: Any, formulas: Any) -> tuple[_Rows, set[int]]:
+    """The rows that are not empty, and the places of columns with a formula that no spreadsheet has computed yet."""
+    rows, lacking = _Rows(), set[int]()
+    for sheet in (values, formulas):
+        sheet.reset_dimensions()  # some writers state them wrongly
+    for number, (cells, sources) in enumerate(zip(values.iter_rows(), formulas.iter_rows(), strict=False), start=1):
+        texts = [shown(cell.value, cell.number_format) for cell in cells]
+        if any(str(text).strip() for text in texts):
+            rows.append((number, texts))
+        for column, (cell, source) in enumerate(zip(cells, sources, strict=False)):
+            if source.data_type == "f" and cell.value is None and cell.data_type != "str":  # that is an empty text
+                lacking.add(column)
+    return rows, lacking
 
 
 def shown(value: Any, code: str) -> Any:
-    """The text that a cell shows by the code of its format: a percentage, a date or a time; other values unchanged.
+    """The text that a cell shows by the code of its format: a number, a date or a time; other values unchanged.
 
-    An empty cell is an empty text.
+    Thousands are not grouped, for the sign that groups them is that of the reader's country. An empty cell is an empty
+    text.
     """
     if value is None or code in _OF_COUNTRY:
         return "" if value is None else value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        percent = _PERCENT.fullmatch(code)
-        if percent is None:
-            return value
-        digits = Decimal(1).scaleb(-len(percent[1] or ""))
-        return f"{(Decimal(repr(value)) * 100).quantize(digits, ROUND_HALF_UP)}{percent[2]}"
+    if isinstance(value, int | float) and not isinstance(value, bool) and (number := _NUMBER.fullmatch(code)):
+        whole, decimals, percent = number.groups(default="")
+        scaled = Decimal(repr(value)) * (100 if percent else 1)
+        rounded = scaled.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
+        width = len(whole) + len(decimals) + bool(decimals) + (rounded < 0)
+        return f"{rounded:0{width}f}{percent}"
     if isinstance(value, timedelta):
         return _written(_EPOCH + value, code, passed=value)
-    if isinstance(value, time):
-        return _written(datetime.combine(_EPOCH, value), code)
-    if isinstance(value, date):
-        return _written(value if isinstance(value, datetime) else datetime.combine(value, time()), code)
-    return value
+    return _written(value, code) if isinstance(value, date | time) else value
 
 
-def _written(moment: datetime, code: str, passed: timedelta = timedelta()) -> str:
+def _written(moment: date | time, code: str, passed: timedelta = timedelta()) -> str:
     """The moment in the form of a code such as `dd.mm.yyyy` or `h:mm`."""
     half = "am/pm" in code.casefold()
 

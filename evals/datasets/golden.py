@@ -10,7 +10,6 @@ from evals.schemas.dataset import Document, EvalDataset, Section
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 QUESTIONS = DATA / "golden_qa.json"
-
 CORPUS = DATA / "golden_corpus"
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -30,7 +29,7 @@ class GoldenLoader(BaseDatasetLoader):
         """Draw questions; the corpus is always whole."""
         questions = read_file(QUESTIONS).questions
         places = sample([question.id for question in questions], options.samples, options.seed)
-        draft = Draft(questions=[questions[place].model_copy(update={"dataset": self.name}) for place in places])
+        draft = Draft(questions=[questions[index].model_copy(update={"dataset": self.name}) for index in places])
         for path in sorted(CORPUS.glob("*.md")):
             draft.documents[path.stem] = read_markdown(path)
         return self.build(draft, config=None, split=None, source=QUESTIONS.name)
@@ -38,12 +37,8 @@ class GoldenLoader(BaseDatasetLoader):
 
 def read_markdown(path: Path) -> Document:
     """Read a Markdown file as a document whose sections are its headings."""
-    with path.open(encoding="utf-8", newline="") as file:
-        text = file.read()
+    text = path.read_bytes().decode()  # with the ends of lines as they are
     headings = list(_HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    sections = [
-        Section(title=heading.group(1), start=heading.end(), end=end)
-        for heading, end in zip(headings, ends, strict=True)
-    ]
-    return Document(id=path.stem, name=headings[0].group(1) if headings else path.stem, text=text, sections=sections)
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    parts = [Section(title=part[1], start=part.end(), end=end) for part, end in zip(headings, ends, strict=True)]
+    return Document(id=path.stem, name=headings[0][1] if headings else path.stem, text=text, sections=parts)

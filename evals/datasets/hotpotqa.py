@@ -28,7 +28,7 @@ class HotpotQALoader(HubDatasetLoader):
         paragraphs = dict(zip(context["title"], context["sentences"], strict=True))
         texts = {title: "".join(sentences).strip() for title, sentences in paragraphs.items()}
         documents = {title: draft.add_document(title, text, head=title) for title, text in texts.items() if text}
-        titles = [title for title in dict.fromkeys(facts["title"]) if title in documents]
+        golds = {title: gold_in(documents[title], texts[title]) for title in facts["title"] if title in documents}
         missing = set(facts["title"]) - documents.keys()
         draft.dropped["supporting fact of a paragraph that is not there"] += len(missing)
         keys = []
@@ -37,14 +37,12 @@ class HotpotQALoader(HubDatasetLoader):
             draft.dropped["supporting fact without its sentence"] += not sentence
             if sentence:
                 keys.append(KeySentence(text=sentence, source="supporting_facts", document_id=documents[title].id))
-        golds = [gold_in(documents[title], texts[title]) for title in titles]
-        return EvalQuestion(
-            id=f"{self.name}:{row['id']}",
-            question=row["question"].strip(),
+        return self.make(
+            row["id"],
+            row["question"],
             answers=[row["answer"]] if row["answer"] else [],
-            gold_passages=golds,
+            gold_passages=list(golds.values()),
             key_sentences=keys,
-            answerable_by_gold=any((row["answer"], golds)),
-            dataset=self.name,
+            answerable_by_gold=bool(row["answer"] or golds),
             metadata={"type": row["type"], "level": row["level"]},
         )

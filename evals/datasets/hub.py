@@ -11,6 +11,11 @@ from typing import Any
 from evals.datasets.tables import first_line
 from evals.errors import DatasetError, HubUnreachableError
 
+_CONFIG_HINT = "check the config after the colon of --datasets; --data-dir reads local files instead"
+_HUB_HINT = (
+    "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
+    "or use questions that need no hub: --datasets golden or --dataset-file FILE"
+)
 PROBE_TIMEOUT_S = 3.0
 
 PARQUET_BRANCH = "refs/convert/parquet"
@@ -85,20 +90,19 @@ def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows
 
     configs = [path.name for path in home.glob("[!.]*/")]
     folder = home / (config or (configs[0] if len(configs) == 1 else source.config))
-    files = sorted(path for form in ("{}*.parquet", "{}/*.parquet") for path in folder.glob(form.format(source.split)))
+    files = sorted(path for form in ("*", "/*") for path in folder.glob(f"{source.split}{form}.parquet"))
     if not files:
         what, expected = f"no rows of {home.name} in {home.parent}", f"{folder / source.split}*.parquet"
         raise DatasetError(what, f"expected {expected} (JSON lines are not read); without --data-dir, the hub has them")
-    tables = []
-    for path in files:
-        try:
-            tables.append(pq.read_table(path))
-        except (OSError, pa.ArrowException) as error:
-            raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
+    path, tables = files[0], []
     try:
+        for path in files:
+            tables.append(pq.read_table(path))
         table = pa.concat_tables(tables, promote_options="permissive")
-    except pa.ArrowException as error:
-        raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
+    except (OSError, pa.ArrowException) as error:
+        differ = f"the columns of {', '.join(path.name for path in files)} differ"
+        what = differ if len(tables) == len(files) else f"cannot read {path}"
+        raise DatasetError(f"{what}: {first_line(error)}") from error
     return DatasetRows(table, f"{home.name}/{folder.name}/{source.split} (local files)", folder.name)
 
 
@@ -116,24 +120,15 @@ def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
     online = settle_hub()
     load_dataset, errors = _library()
     chosen = config or source.config
+    name = None if source.revision == PARQUET_BRANCH and chosen == source.config else chosen
     try:
-        dataset = load_dataset(
-            source.repo,
-            None if source.revision == PARQUET_BRANCH and chosen == source.config else chosen,
-            split=source.split,
-            **({"revision": source.revision} if source.revision else {}),
-        )
+        dataset = load_dataset(source.repo, name, split=source.split, revision=source.revision)
     except errors as error:
         if online:
-            raise DatasetError(
-                f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}",
-                "check the config after the colon of --datasets; --data-dir reads local files instead",
-            ) from error
-        raise HubUnreachableError(
-            f"the dataset hub cannot be reached and {source.repo} is not in the local cache",
-            "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
-            "or use questions that need no hub: --datasets golden or --dataset-file FILE",
-        ) from error
+            what = f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}"
+            raise DatasetError(what, _CONFIG_HINT) from error
+        what = f"the dataset hub cannot be reached and {source.repo} is not in the local cache"
+        raise HubUnreachableError(what, _HUB_HINT) from error
     table = dataset.with_format("arrow")[:]  # which stays on disk
     return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({source.revision or 'newest'})", chosen)
 

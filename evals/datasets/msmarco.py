@@ -34,20 +34,16 @@ class MSMarcoLoader(HubDatasetLoader):
             if text:
                 document = draft.add_document("MS MARCO passage", text)
                 golds |= {document.id: gold_in(document, text)} if selected else {}
-        answers = _answers(row)
+        texts = [
+            text.strip() for text in [*(row["wellFormedAnswers"] or []), *(row["answers"] or [])]
+        ]  # the best first
+        answers = list(dict.fromkeys(text for text in texts if text not in {"", NO_ANSWER}))
         draft.dropped["gold: no passage was selected"] += bool(answers and not golds)
-        return EvalQuestion(
-            id=f"{self.name}:{row['query_id']}",
-            question=row["query"].strip(),
+        return self.make(
+            row["query_id"],
+            row["query"],
             answers=answers,
             gold_passages=list(golds.values()),
             is_unanswerable=not answers if answers or not golds else None,
-            dataset=self.name,
             metadata={"type": (row["query_type"] or "").lower()},
         )
-
-
-def _answers(row: Mapping[str, Any]) -> list[str]:
-    """The answers, well-formed ones first."""
-    given = [*(row["wellFormedAnswers"] or []), *(row["answers"] or [])]
-    return list(dict.fromkeys(text.strip() for text in given if text.strip() and text.strip() != NO_ANSWER))

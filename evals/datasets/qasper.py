@@ -1,11 +1,12 @@
 """Qasper: questions on whole scientific papers, with the paragraphs that hold the evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
-from evals.datasets.hub import PARQUET_BRANCH, HubSource
-from evals.schemas.dataset import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
+from evals.datasets.base import Draft, HubDatasetLoader
+from evals.datasets.hub import PARQUET_BRANCH, DatasetRows, HubSource
+from evals.schemas.dataset import Document, EvalQuestion, GoldPassage, KeySentence, Section
 
 _FLOAT = "FLOAT SELECTED"
 """Marks evidence that is a figure or table: it has no text in the paper."""
@@ -15,7 +16,7 @@ _BEGINNING = 60
 """This many characters tell a paragraph from the others of its paper."""
 
 
-class QasperLoader(HubRowsLoader):
+class QasperLoader(HubDatasetLoader):
     """Qasper, validation split, from the hub's Parquet branch; its rows are papers, each with several questions.
 
     Gold is each paragraph that an annotator named as evidence, with its section; the highlighted sentences are the key
@@ -30,65 +31,65 @@ class QasperLoader(HubRowsLoader):
     origin = "HuggingFace: allenai/qasper"
     hub = HubSource("allenai/qasper", config="qasper", split="validation", revision=PARQUET_BRANCH)
 
-    def load(self, options: LoadOptions) -> EvalDataset:
-        """Draw questions, and take the papers that they are on."""
-        rows = self.open(options)
+    def ids(self, rows: DatasetRows) -> Sequence[str]:
+        """The ids of the questions, paper by paper."""
+        return [question_id for qas in rows.column("qas") for question_id in qas["question_id"]]
+
+    def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
+        """Make the questions at these places, and a document of each of their papers."""
         draft = Draft()
-        with columns_of(rows):
-            asked = [
-                (place, number, question_id)
-                for place, qas in enumerate(rows.column("qas"))
-                for number, question_id in enumerate(qas["question_id"])
-            ]
-            drawn = [asked[place] for place in sample([row[2] for row in asked], options.samples, options.seed)]
-            places = list(dict.fromkeys(place for place, _, _ in drawn))
-            texts = {place: _Paper(paper) for place, paper in zip(places, rows.take(places), strict=True)}
-            for place, number, _ in drawn:
-                draft.questions.append(self._question(texts[place], number, draft))
-        draft.documents = {paper.document.id: paper.document for paper in texts.values()}
-        return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
+        asked = [(at, number) for at, qas in enumerate(rows.column("qas")) for number in range(len(qas["question_id"]))]
+        drawn = [asked[index] for index in places]
+        order = list(dict.fromkeys(paper for paper, _ in drawn))
+        papers = dict(zip(order, map(_Paper, rows.take(order)), strict=True))
+        draft.questions = [self._question(papers[paper], number, draft) for paper, number in drawn]
+        draft.documents = {paper.document.id: paper.document for paper in papers.values()}
+        return draft
 
     def _question(self, paper: "_Paper", number: int, draft: Draft) -> EvalQuestion:
         qas = paper.row["qas"]
-        annotations = [dict(answer) for answer in qas["answers"][number]["answer"]]
+        annotations = qas["answers"][number]["answer"]
         given = [answer for answer in annotations if not answer["unanswerable"]]
-        variants = list(dict.fromkeys(text for text in map(_answer_text, given) if text))
-        return EvalQuestion(
-            id=f"{self.name}:{qas['question_id'][number]}",
-            question=qas["question"][number].strip(),
-            answers=variants,
+        labels = {bool(answer["unanswerable"]) for answer in annotations}
+        draft.dropped["answerability: annotators disagree"] += len(labels) > 1
+        sentences = dict.fromkeys(text.strip() for answer in given for text in answer["highlighted_evidence"])
+        key = partial(KeySentence, source="highlighted_evidence", document_id=paper.document.id)
+        return self.make(
+            qas["question_id"][number],
+            qas["question"][number],
+            answers=list(dict.fromkeys(filter(None, map(_answer_text, given)))),
             gold_passages=_golds(paper, given, draft),
-            key_sentences=_key_sentences(paper, given),
-            is_unanswerable=_unanswerable(annotations, draft),
-            dataset=self.name,
+            key_sentences=[key(text=text) for text in sentences if text and not text.startswith(_FLOAT)],
+            is_unanswerable=labels.pop() if len(labels) == 1 else None,
             metadata={"paper": paper.row["title"]},
         )
 
 
 class _Paper:
-    """A paper as one Markdown document, with the place of each paragraph."""
+    """A paper as one Markdown document, with each of its paragraphs as a gold passage."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.row = row
-        self.places: dict[str, tuple[int, str]] = {}
-        """Of each paragraph, by its stripped text: where it starts, and its section."""
-        text, sections = f"# {row['title']}\n", []
+        self.golds: dict[str, GoldPassage] = {}
+        """By its stripped text."""
+        text, sections, document_id = f"# {row['title']}\n", [], f"qasper-{row['id']}"
         for title, paragraphs in self._sections():
             text += f"\n## {title}\n"
             start = len(text)
             for paragraph in paragraphs:
-                self.places.setdefault(paragraph, (len(text) + 1, title))
+                span = (len(text) + 1, len(text) + 1 + len(paragraph))
+                gold = GoldPassage(text=paragraph, document_id=document_id, section=title, span=span)
+                self.golds.setdefault(paragraph, gold)
                 text += f"\n{paragraph}\n"
             sections.append(Section(title=title, start=start, end=len(text)))
-        name = row["title"] or row["id"]
-        self.document = Document(id=f"qasper-{row['id']}", name=name, text=text, sections=sections)
+        self.document = Document(id=document_id, name=row["title"] or row["id"], text=text, sections=sections)
 
-    def paragraph(self, evidence: str) -> str | None:
+    def gold(self, evidence: str) -> GoldPassage | None:
         """The paragraph that the evidence is: the same text, or where one of them was cut, the same beginning."""
         start = evidence[:_BEGINNING]
-        if evidence in self.places or len(start) < _BEGINNING:
-            return evidence if evidence in self.places else None
-        return next((text for text in self.places if text.startswith(start)), None)
+        if evidence in self.golds or len(start) < _BEGINNING:
+            return self.golds.get(evidence)
+        return next((gold for text, gold in self.golds.items() if text.startswith(start)), None)
 
     def _sections(self) -> Iterable[tuple[str, list[str]]]:
         full = self.row["full_text"]
@@ -104,23 +105,11 @@ def _golds(paper: _Paper, annotations: Iterable[Mapping[str, Any]], draft: Draft
     for evidence in (text.strip() for answer in annotations for text in answer["evidence"]):
         if evidence.startswith(_FLOAT):
             draft.dropped["evidence that is a figure or table"] += 1
-        elif (paragraph := paper.paragraph(evidence)) is None:
+        elif (gold := paper.gold(evidence)) is None:
             draft.dropped["evidence that is not in the paper"] += 1
         else:
-            start, section = paper.places[paragraph]
-            golds[paragraph] = GoldPassage(
-                text=paragraph, document_id=paper.document.id, section=section, span=(start, start + len(paragraph))
-            )
+            golds[gold.text] = gold
     return list(golds.values())
-
-
-def _key_sentences(paper: _Paper, annotations: Iterable[Mapping[str, Any]]) -> list[KeySentence]:
-    texts = (text.strip() for answer in annotations for text in answer["highlighted_evidence"])
-    return [
-        KeySentence(text=text, source="highlighted_evidence", document_id=paper.document.id)
-        for text in dict.fromkeys(texts)
-        if text and not text.startswith(_FLOAT)
-    ]
 
 
 def _answer_text(answer: Mapping[str, Any]) -> str:
@@ -128,9 +117,3 @@ def _answer_text(answer: Mapping[str, Any]) -> str:
     if answer["yes_no"] is not None:
         return "Yes" if answer["yes_no"] else "No"
     return ", ".join(answer["extractive_spans"] or []).strip() or (answer["free_form_answer"] or "").strip()
-
-
-def _unanswerable(annotations: Sequence[Mapping[str, Any]], draft: Draft) -> bool | None:
-    labels = {bool(answer["unanswerable"]) for answer in annotations}
-    draft.dropped["answerability: annotators disagree"] += len(labels) > 1
-    return labels.pop() if len(labels) == 1 else None

@@ -1,35 +1,33 @@
 """RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
+from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions, columns_of, gold_in, sample
 from evals.datasets.hub import DatasetRows, HubSource, home_of
 from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
 
-DOMAINS = {
-    subset: domain
-    for domain, subsets in {
-        "biomedical": ("covidqa", "pubmedqa"),
-        "customer support": ("delucionqa", "emanual", "techqa"),
-        "finance": ("finqa", "tatqa"),
-        "general knowledge": ("expertqa", "hagrid", "hotpotqa", "msmarco"),
-        "legal": ("cuad",),
-    }.items()
-    for subset in subsets
+_SUBSETS = {
+    "biomedical": ("covidqa", "pubmedqa"),
+    "customer support": ("delucionqa", "emanual", "techqa"),
+    "finance": ("finqa", "tatqa"),
+    "general knowledge": ("expertqa", "hagrid", "hotpotqa", "msmarco"),
+    "legal": ("cuad",),
 }
+DOMAINS = {subset: domain for domain, subsets in _SUBSETS.items() for subset in subsets}
 """The domain of each subset, which is a config on the hub."""
 
 _KEY = re.compile(r"^(\d+)[a-z]+$")
 
 
-class RAGBenchLoader(HubRowsLoader):
+class RAGBenchLoader(HubDatasetLoader):
     """RAGBench, test split: twelve subsets, drawn in turn, so that they share evenly.
 
     A question is asked once, however many generators answered it. Gold is each document with a sentence that is
@@ -54,73 +52,69 @@ class RAGBenchLoader(HubRowsLoader):
         rank = {subset: sha256(f"{options.seed}:{subset}".encode()).digest() for subset in self._subsets(options)}
         subsets = sorted(rank, key=rank.__getitem__)[: options.samples]
         tables = {subset: self.open(replace(options, config=subset)) for subset in subsets}
-        drawn = []
+        draws = []
         for subset, rows in tables.items():
             with columns_of(rows):
-                places = sample(rows.column("id"), options.samples, options.seed)
-            drawn.append([(subset, place) for place in places])
-        turns = (pair for turn in zip_longest(*drawn) for pair in turn if pair is not None)
-        chosen = list(islice(turns, options.samples))
-        draft = Draft()
+                draws.append([(subset, index) for index in sample(self.ids(rows), options.samples, options.seed)])
+        chosen = list(islice(_in_turn(draws), options.samples))
+        draft, questions = Draft(), []
         for subset, rows in tables.items():
             with columns_of(rows):
-                self.add(subset, rows, [place for name, place in chosen if name == subset], draft)
-        added = [pair for subset in tables for pair in chosen if pair[0] == subset]
-        questions = dict(zip(added, draft.questions, strict=True))
-        draft.questions = [questions[pair] for pair in chosen]
+                places = [index for name, index in chosen if name == subset]
+                questions.append([self._question(subset, row, draft) for row in _best_rows(rows, places)])
+        draft.questions = list(_in_turn(questions))
         source = "; ".join(rows.source for rows in tables.values())
         return self.build(draft, config=options.config, split=self.hub.split, source=source)
 
     def _subsets(self, options: LoadOptions) -> list[str]:
-        if options.config is not None:
-            if options.config not in DOMAINS:
-                hint = f"it has: {', '.join(sorted(DOMAINS))}"
-                raise DatasetError(f"ragbench has no subset {options.config!r}", hint)
-            return [options.config]
-        if options.data_dir is None:
-            return list(DOMAINS)
+        if options.config is not None and options.config not in DOMAINS:
+            hint = f"it has: {', '.join(sorted(DOMAINS))}"
+            raise DatasetError(f"ragbench has no subset {options.config!r}", hint)
+        if options.config is not None or options.data_dir is None:
+            return list(DOMAINS) if options.config is None else [options.config]
         home = home_of(options.data_dir, self.name, self.hub)
         return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
-    def add(self, subset: str, rows: DatasetRows, places: Sequence[int], draft: Draft) -> None:
-        """Add the questions of rows of a subset to a draft, with their documents.
-
-        Of rows with the same id, one a generator, the first is taken whose answer is worth most as a reference.
-        """
-        ids = rows.column("id")
-        answers = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
-        same: dict[str, list[int]] = {}
-        for place, row_id in enumerate(ids):
-            same.setdefault(row_id, []).append(place)
-        best = [min(same[ids[place]], key=lambda place: _rank(*answers[place])) for place in places]
-        for row in rows.take(best):
-            draft.questions.append(self._question(subset, row, draft))
-
     def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         texts = [text.strip() for text in row["documents"]]
-        documents = {place: draft.add_document(f"ragbench {subset}", text) for place, text in enumerate(texts) if text}
-        relevant = [(documents.get(place), text.strip()) for place, text in _relevant(row, draft)]
+        documents = {index: draft.add_document(f"ragbench {subset}", text) for index, text in enumerate(texts) if text}
+        relevant = [(documents.get(index), text.strip()) for index, text in _relevant(row, draft)]
         golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document}
-        source = "all_relevant_sentence_keys"
-        sentences = [(text, document and document.id) for document, text in relevant if text]
-        keys = [KeySentence(text=text, source=source, document_id=document_id) for text, document_id in sentences]
+        key = partial(KeySentence, source="all_relevant_sentence_keys")
+        keys = [key(text=text, document_id=document and document.id) for document, text in relevant if text]
         rank = _rank(row["adherence_score"], row["response"], row["question"])
         draft.dropped.update([DECLINED] if rank == _DECLINES else [])
+        expected, model = (
+            (row["response"].strip(), row["generation_model_name"]) if rank == _REFERENCE else (None, None)
+        )
         is_answerable = not declines(row["response"] or "", row["question"])
-        return EvalQuestion(
-            id=f"{self.name}:{subset}:{row['id']}",
-            question=row["question"].strip(),
-            expected_answer=row["response"].strip() if rank == _REFERENCE else None,
+        return self.make(
+            f"{subset}:{row['id']}",
+            row["question"],
+            expected_answer=expected,
             gold_passages=list(golds.values()),
             key_sentences=keys,
             answerable_by_gold=is_answerable and bool(rank == _REFERENCE or golds),
-            dataset=self.name,
-            metadata={
-                "subset": subset,
-                "domain": DOMAINS.get(subset, "other"),
-                "reference_model": row["generation_model_name"] if rank == _REFERENCE else None,
-            },
+            metadata={"subset": subset, "domain": DOMAINS[subset], "reference_model": model},
         )
+
+
+T = TypeVar("T")
+
+
+def _in_turn(lists: Iterable[Iterable[T]]) -> Iterator[T]:
+    """The first of each list, then the second of each, and so on."""
+    return (item for turn in zip_longest(*lists) for item in turn if item is not None)
+
+
+def _best_rows(rows: DatasetRows, places: Sequence[int]) -> list[dict[str, Any]]:
+    """Of the rows with an id, one a generator, the first whose answer is worth most as a reference; for each place."""
+    ids = rows.column("id")
+    answers = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
+    same: dict[str, list[int]] = {}
+    for index, row_id in enumerate(ids):
+        same.setdefault(row_id, []).append(index)
+    return rows.take([min(same[ids[index]], key=lambda index: _rank(*answers[index])) for index in places])
 
 
 _REFERENCE, _DECLINES, _WORTHLESS = range(3)

@@ -14,14 +14,8 @@ from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.squad_v2 import SquadV2Loader
 from evals.errors import ConfigError, DatasetError, UnknownNameError, broken_plugin, load_plugin
 
-LOADERS: tuple[type[BaseDatasetLoader], ...] = (
-    RAGBenchLoader,
-    QasperLoader,
-    SquadV2Loader,
-    HotpotQALoader,
-    MSMarcoLoader,
-    GoldenLoader,
-)
+LOADERS: tuple[type[BaseDatasetLoader], ...]
+LOADERS = RAGBenchLoader, QasperLoader, SquadV2Loader, HotpotQALoader, MSMarcoLoader, GoldenLoader
 
 _registered: dict[str, type[BaseDatasetLoader]] = {}
 
@@ -36,7 +30,7 @@ def register(loader: type[BaseDatasetLoader]) -> type[BaseDatasetLoader]:
     if not _is_loader(loader):
         raise ConfigError(f"{loader!r} is not a subclass of BaseDatasetLoader")
     taken = _find(loader.name)
-    if taken is not None and taken is not loader:
+    if taken not in {None, loader}:
         raise ConfigError(f"a dataset {loader.name!r} exists already: {taken.__module__}.{taken.__qualname__}")
     _registered[loader.name] = loader
     return loader
@@ -49,8 +43,7 @@ def get_loader(name: str) -> BaseDatasetLoader:
         UnknownNameError: There is none.
         DatasetError: It is that of a plug-in which cannot be loaded.
     """
-    loader = _find(name)
-    if loader is None:
+    if (loader := _find(name)) is None:
         raise UnknownNameError("dataset", name, list_available())
     return loader()
 
@@ -75,9 +68,7 @@ def check_name(name: str) -> None:
         DatasetError: It is that of a plug-in which cannot be loaded.
     """
     base, config = parse_name(name)
-    if base not in list_available():
-        raise UnknownNameError("dataset", base, list_available())
-    if config is not None and not get_loader(base).has_configs:
+    if not get_loader(base).has_configs and config is not None:
         raise ConfigError(f"the dataset {base!r} has no configs, and {name!r} names one", f"write {base!r}")
 
 
@@ -98,5 +89,5 @@ def _plugged() -> dict[str, EntryPoint]:
     return {point.name: point for point in reversed(list(entry_points(group="evals.datasets")))}
 
 
-def _is_loader(thing: object) -> bool:
-    return isinstance(thing, type) and issubclass(thing, BaseDatasetLoader)
+def _is_loader(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseDatasetLoader)

@@ -38,12 +38,5 @@ class SquadV2Loader(HubDatasetLoader):
         name = row["title"].replace("_", " ")
         gold = gold_in(draft.add_document(name, row["context"], head=name), row["context"])
         variants = list(dict.fromkeys(text for text in row["answers"]["text"] if text.strip()))
-        return EvalQuestion(
-            id=f"{self.name}:{row['id']}",
-            question=row["question"].strip(),
-            answers=variants,
-            gold_passages=[gold] if variants else [],
-            is_unanswerable=not variants,
-            dataset=self.name,
-            metadata={"article": name},
-        )
+        known = {"answers": variants, "gold_passages": [gold] if variants else [], "is_unanswerable": not variants}
+        return self.make(row["id"], row["question"], metadata={"article": name}, **known)

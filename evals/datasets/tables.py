@@ -6,12 +6,10 @@ import io
 import json
 import math
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,105 +18,121 @@ from pydantic import BaseModel, ValidationError
 from evals.datasets import excel
 from evals.errors import DatasetError
 from evals.text.decoding import check_file, read_text, text_lines, without_surrogates
-from evals.text.yaml_files import YamlTextError, first_problem, load_yaml, nearest_hint
+from evals.text.yaml_files import YamlTextError, first_problem, load_yaml
 
 Row = tuple[str, Any]
 """A value of a file with its place, as messages name it."""
 IsKnown = Callable[[str], bool]
-"""Whether a title is that of a known column: tells separators and sheets apart."""
+"""Whether a title is that of a known column."""
 
-TREES = frozenset({".json", ".yaml", ".yml"})
-"""Endings of files that hold one value, in which rows stand."""
+_TREES = frozenset({".json", ".yaml", ".yml"})
+_LINES = frozenset({".jsonl", ".ndjson", ".log"})
 _DELIMITED = frozenset({".csv", ".tsv", ".tab", ".txt"})
 TABLES = _DELIMITED | excel.ENDINGS | {".parquet"}
 """Endings of files that hold a header and cells."""
 _GUARDED = re.compile(r"'(?=\s*[=+\-@＝＋－＠]|[\t\r\n])")
 """The apostrophe that exported tables put before what a spreadsheet would take for a formula."""
-_PARTS = ("questions", "documents")
-_ABOUT = frozenset({"name", "version", "description", "licence", "license", "metadata"})
-"""Keys of an object that say what the file is; nothing reads them."""
 csv.field_size_limit(2**31 - 1)  # ten passages in a cell are more than the 131,072 characters that Python allows
 
 
-def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None]:
-    """Read a file that holds a row after another; of JSONL and Parquet no more than a few rows are in memory.
+def entries(name: str, tree: Any) -> Iterable[Row]:
+    """The rows of a value of JSON or YAML that is a list, or the one row that it is."""
+    return numbered(f"{name}, entry", tree if isinstance(tree, list) else [tree])
+
+
+def read_rows(
+    path: Path, is_known: IsKnown, needs: str, unwrap: Callable[[str, Any], Iterable[Row]] = entries
+) -> tuple[Iterator[tuple[str, dict[str, Any]]], str | None]:
+    """Read the rows of any file as objects; of JSONL and Parquet no more than a few rows are in memory.
 
     Args:
         path: Its ending says what it is.
-        is_known: Whether a title is that of a known column.
+        is_known: Whether a title is that of a known column: tells separators and sheets apart.
+        needs: What a row holds, for messages.
+        unwrap: The rows in the one value of JSON or YAML, by the name of the file.
 
     Returns:
-        The rows, and what a reader must know of how they were read.
+        The rows with their places, and what a reader must know of how they were read.
 
     Raises:
-        DatasetError: It cannot be read, a row is not well formed, or the ending is unknown; also while rows are read.
+        DatasetError: The file cannot be read, a row is not well formed or no object, or the ending is unknown; also
+            while rows are read.
     """
-    ending = path.suffix.lower()
-    if ending == ".jsonl":
-        return jsonl_rows(path), None
-    if ending == ".parquet":
-        return _parquet_rows(path), None
-    if ending in excel.ENDINGS:
-        return _sheet_rows(path, is_known)
-    if ending in _DELIMITED:
+    ending, note = path.suffix.lower(), None
+    rows: Iterable[Row]
+    if ending in _TREES:
+        rows = unwrap(path.name, read_tree(path))
+    elif ending in _LINES:
+        rows = jsonl_rows(path)
+    elif ending == ".parquet":
+        rows = _parquet_rows(path)
+    elif ending in excel.ENDINGS:
+        sheet, note = excel.read_sheet(path, is_known)
+        rows = _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheet))
+    elif ending in _DELIMITED:
         text, note = read_text(path, windows=True)
-        headers = _headers(text)
-        has_columns = len(headers["\t"]) > 1 or any(map(is_known, chain.from_iterable(headers.values())))
-        if ending != ".txt" or has_columns:
-            return csv_rows(path.name, text, is_known), note
-        lines = numbered(f"{path.name}, line", map(str.strip, text.splitlines()))
-        return [(where, {"question": line}) for where, line in lines if line], note
-    if not path.exists():
+        rows = csv_rows(path.name, text, is_known)
+    elif not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
-    if ending in excel.OTHER_ENDINGS:
-        raise DatasetError(f"{path.name}: files of this kind are not read any more", "save the sheet as .xlsx or CSV")
-    endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
-    hint = "a folder of queries.jsonl, corpus.jsonl and qrels will do too"
-    raise DatasetError(f"{path.name}: the file must end with {endings}", hint)
+    else:
+        endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
+        hint = "save a sheet as .xlsx or CSV; a folder of queries.jsonl, corpus.jsonl and qrels will do too"
+        raise DatasetError(f"{path.name}: the file must end with {endings}", hint)
+    return (_checked(where, row, needs) for where, row in rows), note
 
 
-def jsonl_rows(path: Path, hint: str | None = None) -> Iterator[Row]:
+def _checked(where: str, row: Any, needs: str) -> tuple[str, dict[str, Any]]:
+    if not isinstance(row, dict):
+        raise DatasetError(f"{where}: expected an object with {needs}, not {type(row).__name__}")
+    return where, {str(title): cell for title, cell in row.items()}
+
+
+def jsonl_rows(path: Path) -> Iterator[Row]:
     """Read the values of a JSONL file, one a line; none is held.
-
-    Args:
-        path: The file.
-        hint: What to do about a line that is no JSON.
 
     Raises:
         DatasetError: The file cannot be read, or a line is no JSON; while they are read.
     """
     for where, line in numbered(f"{path.name}, line", text_lines(path)):
         if line.strip():
-            yield where, parse_json(line, where, hint)
+            yield where, parse_json(line, where)
 
 
-def parse_json(text: str, where: str, hint: str | None = None) -> Any:
-    """Parse JSON.
+def parse_json(text: str, where: str) -> Any:
+    """Parse JSON, in which no object has two values under one key.
 
     Raises:
         DatasetError: It is none; the message names the place.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{where}: not valid JSON ({error})", hint) from error
+        raise DatasetError(f"{where}: not valid JSON ({error})") from error
 
 
-def _headers(text: str) -> dict[str, list[str]]:
-    """The first row as each separator cuts it."""
-    return {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {key!r} stands twice, at the end with the value {str(members[key])[:40]!r}")
+    return members
 
 
 def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
-    """The rows of a table as text; a cell that is not there is left out.
+    """The rows of a table as text; a cell that is not there is left out. A .txt without columns has a question a line.
 
     The separator is the comma, semicolon, tab or bar by which the header has most known columns, else most columns.
 
     Raises:
         DatasetError: A row is not well formed, or two columns have one title; the message names it.
     """
-    headers = _headers(text)
-    sign = max(headers, key=lambda sign: (sum(map(is_known, headers[sign])), len(headers[sign])))
+    headers = {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
+    known = {sign: sum(map(is_known, titles)) for sign, titles in headers.items()}
+    if name.lower().endswith(".txt") and not any(known.values()) and len(headers["\t"]) < 2:
+        lines_of_text = numbered(f"{name}, line", map(str.strip, text.splitlines()))
+        yield from ((where, {"question": line}) for where, line in lines_of_text if line)
+        return
+    sign = max(headers, key=lambda sign: (known[sign], len(headers[sign])))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     lines = ((f"{name}, row {n} (line {reader.line_num})", cells) for n, cells in enumerate(filter(None, reader)))
     try:
@@ -128,23 +142,11 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
         raise DatasetError(f"{name}, line {reader.line_num}: not valid CSV ({error})") from error
 
 
-def _sheet_rows(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None]:
-    """The rows of the sheet that holds most known columns, the first of equals, and a note where there are others."""
-    sheets = excel.read_sheets(path)
-    if not sheets:
-        return [], None
-    chosen = max(sheets, key=lambda name: sum(is_known(str(cell)) for cell in sheets[name][0][1]))
-    unread = ", ".join(repr(name) for name in sheets if name != chosen)
-    note = f"read the sheet {chosen!r}, not {unread}" if unread else None
-    return _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheets[chosen])), note
-
-
 def _titled(name: str, lines: Iterator[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
     """The cells of each line by the titles of the first; those without a title are left out, as an index has none."""
     titles = [str(title).strip() for title in next(lines, ("", ()))[1]]
-    twice = next((title for title, times in Counter(titles).items() if title and times > 1), None)
-    if twice:
-        raise DatasetError(f"{name}: the header holds the column {twice!r} twice", "name each column once")
+    if twice := [title for title, times in Counter(titles).items() if title and times > 1]:
+        raise DatasetError(f"{name}: the header holds the column {twice[0]!r} twice", "name each column once")
     for where, cells in lines:
         if any(str(cell).strip() for cell in cells[len(titles) :]):
             raise DatasetError(f"{where}: more cells than the header has columns")
@@ -165,6 +167,31 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
                     yield where, row
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
+
+
+def read_tree(path: Path) -> Any:
+    """Read a JSON or YAML file as one value.
+
+    Raises:
+        DatasetError: It cannot be read, or is neither.
+    """
+    text, _ = read_text(path)
+    if path.suffix.lower() == ".json":
+        return parse_json(text, path.name)
+    try:
+        return load_yaml(text)
+    except YamlTextError as error:
+        raise DatasetError(f"{path.name}: not valid YAML ({error})") from None
+
+
+def numbered(name: str, values: Iterable[Any]) -> Iterator[Row]:
+    """The values with their places, such as "q.json, question 1"."""
+    return ((f"{name} {number}", value) for number, value in enumerate(values, start=1))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an error says; its type where it says nothing."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 class PlacedError(DatasetError):
@@ -188,61 +215,15 @@ def located(
     """
     try:
         yield
-    except PlacedError as error:
-        raise PlacedError(f"{place}, {error.message}", error.hint) from error
     except DatasetError as error:
-        raise PlacedError(f"{place}: {error.message}", error.hint) from error
+        sign = ", " if isinstance(error, PlacedError) else ": "
+        raise PlacedError(f"{place}{sign}{error.message}", error.hint) from error
     except ValidationError as error:
         problem = first_problem(error, model)
         key, dot, rest = problem.key.partition(".")
-        place = f"{place}, {kind}{(columns or {}).get(key, key)}{dot}{rest}" if key else place
+        column = f", {kind}{(columns or {}).get(key, key)}{dot}{rest}" if key else ""
         hint = "write the question there, or delete the row" if key == "question" else None
-        raise PlacedError(f"{place}: {problem.what}", problem.hint or hint) from error
-    except ValueError as error:
-        raise PlacedError(f"{place}: {error}") from error
-
-
-def first_line(error: Exception) -> str:
-    """The first line of what an error says; its type where it says nothing."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
-def read_tree(path: Path) -> Any:
-    """Read a JSON or YAML file as one value.
-
-    Raises:
-        DatasetError: It cannot be read, or is neither.
-    """
-    text, _ = read_text(path)
-    if path.suffix.lower() == ".json":
-        return parse_json(text, path.name)
-    try:
-        return load_yaml(text)
-    except YamlTextError as error:
-        raise DatasetError(f"{path.name}: not valid YAML ({error})") from None
-
-
-def rows_in(name: str, data: Any) -> tuple[Iterator[Row], Iterator[Row]]:
-    """Questions and documents of one value: a list, or an object with `questions` and maybe `documents`.
-
-    Raises:
-        DatasetError: It holds something else.
-    """
-    parts = data if isinstance(data, dict) else {"questions": data}
-    unknown = next((key for key in parts if key not in _PARTS and key not in _ABOUT), None)
-    if unknown is not None:
-        raise DatasetError(f"{name}: unknown key {unknown!r} next to the questions", nearest_hint(str(unknown), _PARTS))
-    documents, questions = parts.get("documents") or [], parts.get("questions")
-    if not isinstance(documents, list):
-        raise DatasetError(f"{name}: `documents` must be a list, not {type(documents).__name__}")
-    if not isinstance(questions, list):
-        raise DatasetError(f"{name}: expected a list of questions, or an object with `questions`")
-    return numbered(f"{name}, question", questions), numbered(f"{name}, document", documents)
-
-
-def numbered(name: str, values: Iterable[Any]) -> Iterator[Row]:
-    """The values with their places, such as "q.json, question 1"."""
-    return ((f"{name} {number}", value) for number, value in enumerate(values, start=1))
+        raise PlacedError(f"{place}{column}: {problem.what}", problem.hint or hint) from error
 
 
 # What a cell of a table, or a value of JSON, says: nothing, a text, a list.
@@ -250,18 +231,16 @@ def numbered(name: str, values: Iterable[Any]) -> Iterator[Row]:
 
 _NOTHING = frozenset({"", "nan", "null", "n/a", "#n/a", "<na>"})
 _DASH = re.compile(r"\s*(?:[-–—]+|none\.?|n/?a)\s*", re.IGNORECASE)
-_AS_CODE = re.compile(r"\s*(?:\[\s*[\[{\"']|\{\s*[\"'])")
+_AS_CODE = re.compile(r"\s*(?:\[\s*[\[{\"'\]]|\{\s*[\"'])")
 """How a list or object begins that is written as JSON or as a literal of Python, and no prose with a bracket."""
-_LAYOUT = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER})
+_QUOTE = re.compile("['\"]")
 _EXACT = 10**15
 """Below it a float holds every whole number."""
 
 
 def is_nothing(value: Any) -> bool:
     """Whether it stands for no value: None, not a number, and texts such as "", "nan", "NULL" and "N/A"."""
-    if isinstance(value, str):
-        return value.strip().casefold() in _NOTHING
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return value is None or (isinstance(value, str | float) and str(value).strip().casefold() in _NOTHING)
 
 
 def is_dash(value: Any) -> bool:
@@ -272,72 +251,62 @@ def is_dash(value: Any) -> bool:
 def as_text(value: Any) -> Any:
     """A number, a date or a boolean as the text that a person would write; any other value unchanged.
 
-    True is "Yes". A whole number has no decimals, for tables keep 96 as 96.0; a time has no seconds where they are 0.
+    True is "Yes". A whole number has no decimals, for tables keep 96 as 96.0; a date has no time where it is midnight.
     """
-    if value is None or isinstance(value, str | dict | list | tuple):
-        return value
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return str(int(value))
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
-    if isinstance(value, time):
-        return value.isoformat("auto" if value.second or value.microsecond else "minutes")
-    return value.isoformat() if isinstance(value, date) else str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | dict | list | tuple) else str(value)
+
+
+def parsed(value: Any, *, or_text: bool = False) -> Any:
+    """The list or object that a text writes as JSON, or as Python prints it; any other value unchanged.
+
+    Args:
+        value: Any.
+        or_text: Whether a text that only begins as one is a text.
+
+    Raises:
+        DatasetError: The text begins as a list or object and is none.
+    """
+    if not isinstance(value, str) or not _AS_CODE.match(value):
+        return value
+    text = value.strip()
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        literal = ast.literal_eval(text)
+        if len(_QUOTE.findall(repr(literal))) >= len(_QUOTE.findall(text)):  # else texts without commas were joined
+            return literal
+    if or_text:
+        return value
+    raise DatasetError(f"not valid JSON: {value.strip()[:40]!r}", 'write a list as ["a", "b"]')
 
 
 def as_list(value: Any) -> list[Any]:
     """The items of a list, or of a text that is one; anything else is one item. Items that say nothing are left out.
 
     Raises:
-        ValueError: The text begins as a list or object and is none.
+        DatasetError: The text begins as a list or object and is none.
     """
     value = parsed(value)
     return [item for item in (value if isinstance(value, list | tuple) else [value]) if not is_nothing(item)]
 
 
 def as_texts(value: Any) -> list[Any]:
-    """The items of `as_list`, each as a text; the form in which Hugging Face keeps SQuAD's answers has them in `text`.
+    """The items of `as_list`, each as a text; SQuAD has its answers in `text` of objects, Hugging Face of one object.
 
     Raises:
-        ValueError: As of `as_list`.
+        DatasetError: As of `as_list`.
     """
     value = parsed(value)
-    return [as_text(item) for item in as_list(value.get("text", value) if isinstance(value, Mapping) else value)]
-
-
-def parsed(value: Any) -> Any:
-    """The list or object that a text writes as JSON, or as Python prints it; any other value unchanged.
-
-    Raises:
-        ValueError: The text begins as a list or object and is none.
-    """
-    if not isinstance(value, str) or not _AS_CODE.match(value):
-        return [] if isinstance(value, str) and value.strip() == "[]" else value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
-        try:
-            return _printed_by_numpy(value.strip()) or ast.literal_eval(value.strip())
-        except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
-            raise ValueError(f"not valid JSON ({error})") from error
-
-
-def parsed_or_text(value: Any) -> Any:
-    """The list or object that a text writes; any other value unchanged, also a text that only begins as one."""
-    try:
-        return parsed(value)
-    except ValueError:
-        return value
-
-
-def _printed_by_numpy(text: str) -> list[str]:
-    """The strings of a list without commas, which Python would read as one string; none where it holds others."""
-    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in _LAYOUT]
-    if any(token.type != tokenize.STRING and token.string not in {"[", "]", ","} for token in tokens):
-        return []
-    return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
+    items = as_list(value.get("text", value) if isinstance(value, Mapping) else value)
+    return [as_text(item.get("text", item) if isinstance(item, Mapping) else item) for item in items]
 
 
 def storable(value: Any) -> Any:

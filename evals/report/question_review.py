@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.tables import read_table
+from evals.datasets.tables import read_rows
 from evals.errors import DatasetError
 from evals.report.sheets import sheet
 from evals.schemas.dataset import EvalQuestion
@@ -48,7 +48,7 @@ def read_decisions(path: Path) -> dict[str, dict[str, str]]:
     Raises:
         DatasetError: It cannot be read, has no column `id` or `verdict`, or a verdict is none.
     """
-    rows, _ = read_table(path, COLUMNS.__contains__)
+    rows, _ = read_rows(path, COLUMNS.__contains__, "id and verdict")
     decisions: dict[str, dict[str, str]] = {}
     for where, cells in rows:
         row = {title: str(cell).strip() for title, cell in cells.items()}

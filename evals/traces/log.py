@@ -14,12 +14,12 @@ from typing import Any, Literal
 from evals.datasets.columns import plain_name
 from evals.datasets.tables import (
     TABLES,
+    Row,
     as_text,
+    entries,
     is_nothing,
-    jsonl_rows,
-    parsed_or_text,
-    read_table,
-    read_tree,
+    parsed,
+    read_rows,
     storable,
 )
 from evals.errors import DatasetError
@@ -40,7 +40,6 @@ _HINT = (
 )
 _EXPORTS = "give an export of OTLP JSON, Phoenix, MLflow, Langfuse or LangSmith (docs/production.md)"
 _LISTS = ("data", "spans", "runs", "observations", "traces", "rows", "records")
-_LINES = frozenset({".ndjson", ".log"})
 _NO_ERROR = frozenset({"", "none", "null", "nan", "false", "0", "no", "ok"})
 UNREADABLE, WITHOUT_DOCUMENTS = "with documents that cannot be read", "without documents"
 _MOST_S = 366 * 24 * 3600
@@ -115,26 +114,21 @@ def read_log(path: Path, folder: Path | None = None) -> Log:
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The rows with their places."""
-    ending = path.suffix.lower()
-    if path.is_dir() or ending not in {".json", ".jsonl", *_LINES, *TABLES}:
+    if path.is_dir() or path.suffix.lower() not in {".json", ".jsonl", ".ndjson", ".log", *TABLES}:
         raise DatasetError(f"{path} is no log", "it is a file: .jsonl, .ndjson, .json, .csv, .xlsx or .parquet")
-    if ending != ".json":
-        is_known = _KNOWN.__contains__
-        lines = ending in _LINES
-        rows = jsonl_rows(path) if lines else read_table(path, lambda title: is_known(plain_name(title)))[0]
-    else:
-        held = read_tree(path)
-        if isinstance(held, Mapping) and not reader_of(held):
-            held = next((held[name] for name in _LISTS if isinstance(held.get(name), list)), held)
-        items = held if isinstance(held, list) else [held]
-        rows = ((f"{path.name}, entry {number}", item) for number, item in enumerate(items, start=1))
+    rows, _ = read_rows(path, lambda title: plain_name(title) in _KNOWN, "a question and an answer", _listed)
     for where, row in rows:
-        if not isinstance(row, Mapping):
-            raise DatasetError(f"{where}: expected an object with a question and an answer, not {type(row).__name__}")
         try:
             yield where, without_surrogates(row)
         except RecursionError as error:
             raise DatasetError(f"{where}: its values are nested too deeply", "is the export whole?") from error
+
+
+def _listed(name: str, held: Any) -> Iterable[Row]:
+    """The rows of a list, which may stand in an object; an export of traces may be one object."""
+    if isinstance(held, Mapping) and not reader_of(held):
+        held = next((held[key] for key in _LISTS if isinstance(held.get(key), list)), held)
+    return entries(name, held)
 
 
 def _traces(path: Path, rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
@@ -229,7 +223,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 def _exchange(where: str, row: Mapping[str, Any], cells: Mapping[str, Any], question: str) -> Exchange:
     failed = cells.get("error")
     failed = None if str(failed).strip().casefold() in _NO_ERROR else failed
-    held = parsed_or_text(cells.get("chunks"))
+    held = parsed(cells.get("chunks"), or_text=True)
     documents = documents_of([held] if isinstance(held, str) else held)
     answer, notes = "" if cells.get("answer") == "" else _plain(cells.get("answer"), "answer"), []
     if "answer" in cells and answer is None:

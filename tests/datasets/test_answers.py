@@ -98,9 +98,18 @@ def test_ids_of_what_was_retrieved_stand_in_columns_of_their_own(tmp_path: Path)
 
 def test_ids_that_are_fewer_than_the_texts_are_told(tmp_path: Path) -> None:
     """Which is whose cannot be known: the names of two documents for three chunks are no order."""
-    row = {"id": "q1", "retrieved_docs": ["x", "y"], "retrieved_doc_ids": ["a.md"]}
-    with pytest.raises(DatasetError, match="line 1: retrieved_doc_ids holds 1 id for 2 chunks: give one for each"):
+    row = {"id": "q1", "retrieved_docs": ["x", "y", "z"], "retrieved_doc_ids": ["a.md", "b.md"]}
+    with pytest.raises(
+        DatasetError, match="line 1: retrieved_doc_ids holds 2 values for 3 passages: give one for each"
+    ):
         read_answers(write(tmp_path, row))
+
+
+@pytest.mark.parametrize("chunks", [[1.5], [["x"]], False])
+def test_ids_beside_what_is_no_passage_are_told_with_it(tmp_path: Path, chunks: object) -> None:
+    """The check of the passages says what is wrong."""
+    with pytest.raises(DatasetError, match=r"line 1, chunks\.0: must hold keys and values"):
+        read_answers(write(tmp_path, {"id": "q1", "retrieved_docs": chunks, "retrieved_doc_ids": ["a.md"]}))
 
 
 @pytest.mark.parametrize(("row", "answer", "chunks"), [tool[1:] for tool in TOOLS], ids=[tool[0] for tool in TOOLS])
@@ -142,7 +151,7 @@ def test_saved_answers_may_be_a_table_or_a_list(tmp_path: Path, name: str) -> No
         ("a.csv", "id,lattency_ms\n1,5\n", r"a\.csv, row 1 \(line 2\): unknown field 'lattency_ms'"),
         ("a.json", "[5]", r"a\.json, entry 1: expected an object"),
         ("a.json", "[", r"a\.json: not valid JSON"),
-        ("a.jsonl", '{"user_input": "Q?", "retrieved_contexts": "[\'x\'"}', r"a\.jsonl, line 1: not valid JSON"),
+        ("a.jsonl", '{"user_input": "Q?", "retrieved_contexts": "[\'x\'"}', "1, retrieved_contexts: not valid JSON"),
         ("a.jsonl", '{"inputs": "{\'x\'", "answer": "a"}', r"a\.jsonl, line 1: not valid JSON"),
     ],
 )  # fmt: skip
@@ -178,9 +187,9 @@ def test_numbers_that_none_can_be_are_refused(field: str, value: object, said: s
         read_answers(path)
 
 
-@pytest.mark.parametrize("turns", ["true", "3", '"text"', '{"a": 1}', "null"])
+@pytest.mark.parametrize("turns", ["true", "3", '"text"', '{"a": 1}', "[3]"])
 def test_turns_that_are_no_list_are_told_with_their_line(tmp_path: Path, turns: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text(f'{{"question": "What is the X300?", "answer": "A phone.", "turns": {turns}}}\n')
-    with pytest.raises(DatasetError, match=r"answers\.jsonl, line 1: turns must be a list"):
+    with pytest.raises(DatasetError, match=r"answers\.jsonl, line 1, turns: it is no list of what a user says"):
         read_answers(path)

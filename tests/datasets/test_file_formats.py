@@ -5,10 +5,13 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
 from evals.datasets.base import Draft
 from evals.datasets.file import read_file
@@ -60,7 +63,11 @@ def test_a_spreadsheet_is_read_from_the_sheet_that_holds_questions(spreadsheet: 
         (45413, "yyyy-mm-dd", "2024-05-01"),
         (45413.729166666666, "d/m/yy h:mm:ss", "1/5/24 17:30:00"),
         (96, "General", "96"),
-        (49.9, "0.00", "49.9"),
+        (49.9, "0.00", "49.90"),
+        (1234, "#,##0", "1234"),
+        (1234.5, "#,##0.00", "1234.50"),
+        (7, "000", "007"),
+        (-7, "000", "-007"),
     ],
 )
 def test_a_cell_of_a_spreadsheet_is_the_text_that_it_shows(
@@ -70,6 +77,32 @@ def test_a_cell_of_a_spreadsheet_is_the_text_that_it_shows(
     path = spreadsheet(tmp_path / "q.xlsx", {"Q": [["question", "expected_answer"], ["How much?", (number, code)]]})
     (question,) = read_file(path).questions
     assert question.expected_answer == text
+
+
+def test_formulas_that_were_never_computed_are_told(tmp_path: Path) -> None:
+    """A program that writes a sheet computes nothing; Excel keeps the value of each formula with it, also no text."""
+    path = tmp_path / "q.xlsx"
+    book = openpyxl.Workbook()
+    for cells in (["question", "Expected Answer", "topic"], ["How many?", "=40+2", "power"], ["Who?", "=1", None]):
+        book.active.append(cells)
+    book.save(path)
+    content = read_file(path)
+    assert [question.expected_answer for question in content.questions] == [None, None]
+    assert content.notes == [
+        "q.xlsx: formulas without a value in Expected Answer: open the file in Excel and save it; "
+        "kept as metadata: topic (`columns` names what is read otherwise)"
+    ]
+    with xlsxwriter.Workbook(tmp_path / "made.xlsx") as computed:
+        sheet = computed.add_worksheet()
+        sheet.write_row(0, 0, ["question", "answer", "comment"])
+        sheet.write(1, 0, "How many?")
+        sheet.write_formula(1, 1, "=40+2", None, 42)
+        sheet.write_formula(1, 2, '=""', None, "")
+    with ZipFile(tmp_path / "made.xlsx") as made, ZipFile(path, "w") as saved:
+        for name in made.namelist():
+            saved.writestr(name, made.read(name).replace(b'r="C2"', b'r="C2" t="str"'))  # as Excel writes an empty text
+    content = read_file(path)
+    assert (content.questions[0].expected_answer, content.notes) == ("42", [])
 
 
 def test_a_spreadsheet_without_its_reader_says_what_to_install(
@@ -156,14 +189,14 @@ def test_a_gold_passage_may_be_a_text_or_an_id(read: Read, value: Any, golds: li
 
 
 def test_ids_of_gold_may_stand_in_columns_of_their_own(read: Read) -> None:
-    """One, or a list; beside passages they add up."""
+    """One, or a list; a document may be that of all chunks."""
     first, second = read(
         "q.csv",
         "question,gold_document_ids,gold_chunk_ids,gold_passages\n"
-        'a?,hr.md,"[""c1"", ""c2""]",\nb?,"[""hr.md"", 7]",,The text.\n',
+        'a?,hr.md,"[""c1"", ""c2""]",\nb?,"[""hr.md"", 7]",,\n',
     ).questions
-    assert [(g.document_id, g.chunk_id) for g in first.gold_passages] == [("hr.md", None), (None, "c1"), (None, "c2")]
-    assert [(g.text, g.document_id) for g in second.gold_passages] == [("The text.", None), ("", "hr.md"), ("", "7")]
+    assert [(g.document_id, g.chunk_id) for g in first.gold_passages] == [("hr.md", "c1"), ("hr.md", "c2")]
+    assert [(g.text, g.document_id) for g in second.gold_passages] == [("", "hr.md"), ("", "7")]
 
 
 @pytest.mark.parametrize(
@@ -172,12 +205,7 @@ def test_ids_of_gold_may_stand_in_columns_of_their_own(read: Read) -> None:
         ("A.", "a.pdf", [("A.", "a.pdf")]),
         (["A.", "B."], "a.pdf", [("A.", "a.pdf"), ("B.", "a.pdf")]),
         (["A.", "B."], ["a.pdf", "b.pdf"], [("A.", "a.pdf"), ("B.", "b.pdf")]),
-        (
-            ["A.", "B.", "C."],
-            ["a.pdf", "b.pdf"],
-            [("A.", None), ("B.", None), ("C.", None), ("", "a.pdf"), ("", "b.pdf")],
-        ),
-        ([{"text": "A.", "document_id": "x.pdf"}], "a.pdf", [("A.", "x.pdf"), ("", "a.pdf")]),
+        ([{"text": "A.", "document_id": "x.pdf"}, "B."], "a.pdf", [("A.", "x.pdf"), ("B.", "a.pdf")]),
         ([], "a.pdf", [("", "a.pdf")]),
     ],
     ids=str,
@@ -191,12 +219,12 @@ def test_a_passage_and_its_document_in_two_columns_are_one_gold(
     assert [(gold.text, gold.document_id) for gold in question.gold_passages] == golds
 
 
-def test_a_chunk_belongs_to_no_passage_of_several(read: Read) -> None:
-    """Unlike a document, which may hold all of them."""
-    row = {"question": "a?", "gold_passages": ["A.", "B."], "gold_chunk_ids": "c1"}
-    (question,) = read("q.json", [row]).questions
-    golds = [(gold.text, gold.chunk_id) for gold in question.gold_passages]
-    assert golds == [("A.", None), ("B.", None), ("", "c1")]
+@pytest.mark.parametrize("column", [{"gold_chunk_ids": "c1"}, {"gold_document_ids": ["a.pdf", "b.pdf", "c.pdf"]}])
+def test_ids_that_are_not_as_many_as_the_passages_are_told(read: Read, column: dict[str, Any]) -> None:
+    """Which is whose cannot be known; a document alone may hold all of them, unlike a chunk."""
+    row = {"question": "a?", "gold_passages": ["A.", "B."], **column}
+    with pytest.raises(DatasetError, match=r"question 1: gold_\w+ holds \d values? for 2 passages: give one for each"):
+        read("q.json", [row])
 
 
 @pytest.mark.parametrize("cell", ["c1,c2", "c1; c2"])

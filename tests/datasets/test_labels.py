@@ -47,6 +47,8 @@ def test_a_label_is_a_word_or_a_number(tmp_path: Path, written: Any, label: Any)
         ({"contexts": ["one", {"text": "two"}, {"id": 3}]}, ("one", "two", "")),
         ({"documents": '["one", "two"]'}, ("one", "two")),
         ({"passages": "[guide § Tariffs] one"}, ("[guide § Tariffs] one",)),
+        ({"chunks": "one"}, ("one",)),
+        ({"chunks": [5]}, ("5",)),
         ({}, None),
         ({"chunks": []}, ()),
     ],
@@ -61,8 +63,7 @@ def test_passages_are_read_from_one_cell_or_several(tmp_path: Path, written: Any
     ("written", "said"),
     [
         ({"label": ["yes"]}, "line 1: a label is a word or a number, not list"),
-        ({"label": "yes", "chunks": "text"}, "line 1: chunks must be a list of texts, not str"),
-        ({"label": "yes", "chunks": '["torn'}, "line 1, chunks: not valid JSON"),
+        ({"label": "yes", "chunks": '["torn'}, "line 1: not valid JSON"),
         ({"label": "yes", "question": None}, "line 1: neither id nor question"),
     ],
 )

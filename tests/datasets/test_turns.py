@@ -70,8 +70,8 @@ def test_rows_of_one_conversation_may_be_one_group(questions: Ask) -> None:
         ({"turns": "Why?"}, "it is no list of what a user says"),
         ({"turns": [[1]]}, "it is no list of what a user says"),
         ({"turns": ["Why?", 3]}, "it is no list of what a user says"),
-        ({"turns": [{"question": "Why?"}]}, "turns are texts; references of earlier turns are not read any more"),
-        ({"turns": TURNS, "question": "Another?"}, "the question is not the last of the turns"),
+        ({"turns": [{"question": "Why?"}]}, "it is no list of what a user says"),
+        ({"turns": TURNS, "question": "Another?"}, "the last of the turns must be the question"),
     ],
 )
 def test_what_is_no_conversation_is_named(questions: Ask, row: dict[str, Any], said: str) -> None:

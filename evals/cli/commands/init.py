@@ -19,7 +19,7 @@ from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.base import Draft
-from evals.datasets.column_hints import fields_of_column
+from evals.datasets.columns import fields_of_column
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS

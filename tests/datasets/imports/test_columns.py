@@ -147,7 +147,7 @@ def test_a_source_is_a_gold_document_where_all_are_names_of_files(
 def test_sections_that_belong_to_no_gold_are_told(read_rows: Read) -> None:
     """Which section is whose cannot be known."""
     row = {"question": "Q?", "gold_passages": ["One.", "Two.", "Three."], "gold_section": ["§ 1", "§ 2"]}
-    with pytest.raises(DatasetError, match="question 1: 2 sections for 3 golds"):
+    with pytest.raises(DatasetError, match="question 1: gold_section holds 2 values for 3 passages: give one for each"):
         read_rows(row)
 
 

@@ -34,11 +34,11 @@ def test_a_mark_that_there_is_no_answer_says_that_there_is_none(ask: Ask, mark: 
 @pytest.mark.parametrize("dash", ["-", "–", "—", "--", "none", "None.", "n/a", "N/A", " - "])
 @pytest.mark.parametrize("column", ["expected_answer", "answer", "Reference"])
 def test_a_dash_as_the_expected_answer_says_that_there_is_none(ask: Ask, dash: str, column: str) -> None:
-    """So people write it; a note counts them, for somebody may have meant that it is still to be written."""
+    """So people write it; they are counted, for somebody may have meant that it is still to be written."""
     content = ask(**{column: dash})
     (question,) = content.questions
     assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
-    assert "1 question is not answerable by an expected answer such as `-`, `none` or `n/a`" in content.notes[0]
+    assert content.dropped == Counter({"expected answer that says that there is none (`-`, `none`, `n/a`)": 1})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_dash_says_nothing_where_the_row_has_an_answer(
     content = ask(**row)
     (question,) = content.questions
     assert (question.expected_answer, question.is_unanswerable) == (expected, unanswerable)
-    assert content.notes == []
+    assert content.dropped.total() == content.dropped["expected answer that declines to answer"]
 
 
 @pytest.mark.parametrize("nothing", ["n/a", "N/A", "nan", "NULL", "null", "", "  ", None])
@@ -191,8 +191,8 @@ def test_a_mark_beside_the_word_that_there_is_an_answer_is_refused(ask: Ask) -> 
 
 
 def test_a_context_of_what_cannot_be_answered_is_no_gold(ask: Ask) -> None:
-    """SQuAD gives every question its paragraph; a passage that is called gold is a contradiction."""
-    content = ask(is_impossible=True, context="About Norway.")
-    assert content.questions[0].gold_passages == []
-    with pytest.raises(DatasetError, match="holds an answer, and is_unanswerable is true"):
-        ask(is_unanswerable=True, gold_passages=["About Norway."])
+    """SQuAD gives every question its paragraph; whatever the column is called, it is counted and left out."""
+    for row in ({"is_impossible": True, "context": "About Norway."}, {"gold_passages": ["x"], "is_unanswerable": True}):
+        content = ask(**row)
+        assert content.questions[0].gold_passages == []
+        assert content.dropped == Counter({"gold passage of a question without an answer": 1})

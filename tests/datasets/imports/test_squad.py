@@ -42,12 +42,18 @@ def test_questions_come_with_their_paragraphs_and_answerability(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("question", "missing"),
     [
-        ({"id": "a", "answers": []}, "'question' is missing"),
-        ({"question": "Q?", "answers": [{}]}, "'text' is missing"),
-        ({"question": "Q?", "answers": 5}, "'int' object is not iterable"),
+        ({"id": "a", "answers": []}, "question 1, column question: it is missing"),
+        ({"question": "Q?", "answers": [{}]}, r"question 1, column answers\.0: must be a text, not keys and values"),
     ],
 )
 def test_what_is_missing_is_named(tmp_path: Path, question: dict[str, Any], missing: str) -> None:
     """One message, no traceback."""
-    with pytest.raises(DatasetError, match=rf"dev\.json: not a file of SQuAD \({missing}\)"):
+    with pytest.raises(DatasetError, match=rf"dev\.json, {missing}"):
         read_file(write(tmp_path, question))
+
+
+@pytest.mark.parametrize("paragraph", [{"context": None}, {"qas": None}, {"qas": [5]}])
+def test_a_paragraph_of_another_form_is_told(tmp_path: Path, paragraph: dict[str, Any]) -> None:
+    """The file is named, whatever it lacks."""
+    with pytest.raises(DatasetError, match=r"dev\.json: not a file of SQuAD"):
+        read_file(write(tmp_path, **paragraph))
