@@ -128,6 +128,11 @@ def test_the_provider_makes_the_model(
     assert (made.identity.origin, made.identity.effort) == (origin, "low")
 
 
+def test_a_batch_is_waited_for_as_long_as_the_vendor_may_take() -> None:
+    """Which is a day; given up earlier, a run would be partial although its replies come."""
+    assert build({"batch": True}).judge.batch_timeout_s > 24 * 3600
+
+
 def test_a_cache_that_cannot_be_written_is_known_before_anything_is_paid(tmp_path: Path) -> None:
     """With both ways out; looking leaves nothing in the folder."""
     (tmp_path / "file").write_text("")

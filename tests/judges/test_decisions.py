@@ -266,6 +266,31 @@ def test_what_is_cut_off_is_logged_at_unknown_cost() -> None:
     assert [(each.failure, each.spent.calls, each.spent.unpriced) for each in logged] == [("transport", 1, 1)]
 
 
+def test_a_second_call_that_is_cut_off_leaves_the_cost_of_the_first() -> None:
+    """The last verdict of a decision replaces the one before it, so it holds what both calls took."""
+    logged: list[JudgeVerdict] = []
+
+    async def cut() -> None:
+        asked_again = asyncio.Event()
+
+        class Stuck(Scripted):
+            async def complete(self, call: Call) -> JudgeReply:
+                if call.remark:
+                    asked_again.set()
+                    await asyncio.sleep(60)
+                return await super().complete(call)
+
+        judge = LLMJudge(Stuck(says("no JSON")), price=penny)
+        task = asyncio.ensure_future(judge.decide(asks(), log=logged.append))
+        await asked_again.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run_anywhere(cut())
+    spent = logged[-1].spent
+    assert (spent.calls, spent.unpriced, spent.cost_usd, spent.usage) == (2, 1, 0.01, USED)
+
+
 # The budget: no call starts beyond it.
 
 

@@ -48,6 +48,15 @@ def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     assert "sizes from run" in after.basis
 
 
+def test_a_saved_run_of_another_effort_narrows_nothing(config: Configure) -> None:
+    """What a model thinks at one effort says nothing of another."""
+    low, most = (config(judge={"effort": effort}) for effort in ("low", "max"))
+    run_evaluation(low)
+    known, unknown = estimated(low), estimated(most)
+    assert (known.calls, known.basis) == (unknown.calls, unknown.basis)
+    assert (unknown.cost_high_usd or 0.0) > 2 * (known.cost_high_usd or 0.0) > 0
+
+
 @pytest.mark.parametrize("place", [".judge-cache", "nowhere"])
 def test_what_is_there_already_is_not_estimated(config: Configure, place: str) -> None:
     """Neither in the cache, nor, where its files are gone, in the saved run that is measured again."""

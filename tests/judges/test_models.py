@@ -309,6 +309,14 @@ def test_a_model_is_looked_for_without_a_call(chat_api: ChatApi, messages_api: A
             with_model(vendor, lambda model: model.find(), base_url=url)
 
 
+def test_a_reply_that_the_context_window_ends_is_cut_off() -> None:
+    """Like one that reaches its own limit: asked for again it gets more room, and it is not taken for a bad one."""
+    used = {"input_tokens": 9, "output_tokens": 1}
+    body = json.dumps({**SAID, "stop_reason": "model_context_window_exceeded", "usage": used}).encode()
+    with answering(lambda _number: [OK + b"content-length: %d\r\n\r\n" % len(body) + body, None]) as server:
+        assert ask("anthropic", server.url).stop == "truncated"
+
+
 # Keys.
 
 

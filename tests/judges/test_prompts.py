@@ -17,11 +17,12 @@ from evals.judges.cache import key_of
 from evals.judges.models import Call, Identity
 from evals.judges.prompts import PromptBook, load_prompt, prompt_names, read_prompt, usual_reply
 from evals.judges.replies import fitted
-from evals.metrics.judge_tasks import JudgeTask, chain
+from evals.metrics.judge_tasks import FAITHFULNESS, JudgeTask, chain
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.registry import METRICS
-from evals.metrics.sample import ABSTENTION
+from evals.metrics.sample import ABSTENTION, Sample
 from evals.runner import run_evaluation
+from evals.schemas import EvalQuestion, EvalResponse, RetrievedChunk
 
 every_prompt = pytest.mark.parametrize("name", prompt_names())
 NAME = "answer_relevancy"
@@ -148,6 +149,16 @@ def test_every_metric_asks_by_a_prompt_that_exists() -> None:
     known = [value for cls in judged for value in vars(sys.modules[cls.__module__]).values()]
     tasks = [*asked, *(value for value in known if isinstance(value, JudgeTask))]
     assert {ABSTENTION, *(task.prompt for task in tasks)} == set(prompt_names())
+
+
+def test_an_answer_cites_the_passages_that_the_judge_is_shown() -> None:
+    """By the ids that they have there, in whatever order they are."""
+    chunks = [RetrievedChunk(text=f"chunk {number}") for number in range(1, 6)]
+    answer = EvalResponse(answer="First [1]. Fourth [4]. Last [5].", chunks=chunks)
+    (request,) = FAITHFULNESS.requests(Sample(EvalQuestion(question="Where?"), answer))
+    texts = {passage["id"]: passage["text"] for passage in request.data["contexts"]}
+    cited = re.findall(r"\[(\d+)\]", request.data["answer"])
+    assert [texts[int(number)] for number in cited] == ["chunk 1", "chunk 4", "chunk 5"]
 
 
 # What a run changes.

@@ -227,6 +227,16 @@ def test_a_passage_supports_by_its_own_words(number: int, counts: bool) -> None:
         assert (found.reply["claims"][0]["verdict"] == "supported") is good
 
 
+@pytest.mark.parametrize(("verdict", "counts"), [("supported", False), ("contradicted", False), ("not_said", True)])
+def test_a_claim_on_which_no_passage_is_named_is_not_decided(verdict: str, counts: bool) -> None:
+    """Neither for it nor against it; that nothing is said needs none."""
+    data = {"contexts": PASSAGES, "question": "q", "claims": [{"id": 1, "text": "t"}]}
+    reply = {"claims": [{"id": 1, "passages": [], "justification": "j", "verdict": verdict}]}
+    found = read(says(reply), VerdictRequest(name="c", prompt="claims_in_contexts", data=data))
+    assert found.reply is not None
+    assert found.reply["claims"][0]["verdict"] == (verdict if counts else "cannot_tell")
+
+
 @pytest.mark.parametrize(("cited", "counts"), [([1], True), ([2], False), ([1, 2], True)])
 def test_a_statement_is_supported_by_what_it_cites(cited: list[int], counts: bool) -> None:
     """Not by another passage."""

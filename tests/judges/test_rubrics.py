@@ -224,6 +224,16 @@ def test_what_a_rubric_cannot_see_gives_no_value_and_asks_nothing(
     assert (result.value, result.reason) == (None, reason)
 
 
+@pytest.mark.parametrize("value", [0, False, ""])
+def test_metadata_that_is_zero_no_or_empty_is_seen(value: Any) -> None:
+    """Only a key that is missing leaves the question out."""
+    metric = rubric("tone", POLITE, sees=["metadata.floor", "answer"])
+    reply = {"quote": "", "justification": "So.", "verdict": "yes", "injection_suspected": False}
+    asked = EvalQuestion(question="Is it?", metadata={"floor": value})
+    result = metric.compute(asked, EvalResponse(answer="Yes."), [JudgeVerdict(request="tone", reply=reply)])
+    assert (result.value, result.reason) == (1, None)
+
+
 def test_a_label_is_its_value_and_one_that_cannot_tell_is_none() -> None:
     """Labels of any numbers: the range is theirs, and the unit tells them from shares."""
     metric = rubric("stars", "How helpful?", labels={"poor": 1, "fair": 3, "good": 5})

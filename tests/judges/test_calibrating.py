@@ -1,0 +1,33 @@
+"""What a calibration says of the judge that it is of, and how sure its figures are."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.run.calibrating import cohen_kappa
+from evals.store.runs import saved_calibrations
+
+
+@pytest.mark.parametrize("effort", ["low", None])
+def test_a_calibration_is_of_the_effort_that_judged(
+    evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path, effort: str | None
+) -> None:
+    """Else it would be shown with runs of another effort, which may be another judge."""
+    labels, settings, runs = tmp_path / "labels.jsonl", tmp_path / "c.yml", tmp_path / "runs"
+    asked = {"question": "When does it sail?", "expected_answer": "At noon.", "answer": "It sails at noon."}
+    labels.write_text(json.dumps({**asked, "label": "correct"}), encoding="utf-8")
+    settings.write_text(json.dumps({"judge": {"effort": effort}}), encoding="utf-8")
+    done = evals_cli("calibrate", labels, "--config", settings, "--runs-dir", runs)
+    assert done.code == 0, done.err
+    assert [calibration.effort for calibration in saved_calibrations(runs)] == [effort]
+
+
+def test_the_interval_of_kappa_is_wider_than_that_of_agreement() -> None:
+    """By 1 / (1 - p_e): of 45, 15, 25 and 15 answers p_o is 0.6 and p_e 0.54."""
+    counts = {"yy": 45, "yn": 15, "ny": 25, "nn": 15}
+    kappa = cohen_kappa([(pair[0], pair[1]) for pair, count in counts.items() for _ in range(count)])
+    assert kappa.value == pytest.approx(0.1304, abs=1e-4)
+    assert kappa.ci == pytest.approx((-0.0783, 0.3392), abs=1e-4)
