@@ -81,8 +81,9 @@ class AnthropicBatches(AnthropicModel):
     def _sent(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """The batches that are written down; a damaged file is passed over."""
         for path in self._folder.glob("*.json"):
-            with suppress(ValueError):
-                yield path, json.loads(path.read_text())
+            with suppress(ValueError, TypeError, KeyError):
+                batch = json.loads(path.read_text())
+                yield path, {"requests": list(batch["requests"]), "id": batch["id"]}
 
     async def _send(self, names: list[str]) -> None:
         """Make a batch. Where the reply to that is lost, the next round looks for it first."""
@@ -111,6 +112,8 @@ class AnthropicBatches(AnthropicModel):
                 lines = [line async for line in await batches.results(batch_id)] if made.results_url else []
                 if lines and lines[0].custom_id in names:
                     self._read.add(path)
+                    replies = [line.custom_id for line in lines if line.result.type == "succeeded"]
+                    write_atomically(path, [json.dumps({"requests": replies, "id": batch_id}).encode()])
                     return dict.fromkeys(names) | {line.custom_id: line.result for line in lines}
         path.unlink(missing_ok=True)
         return {}

@@ -266,7 +266,7 @@ def _misquoted(check: _Object, part: _Object, item: _Object, data: _Object) -> s
     bare = re.sub(r"\A\W{0,3}[\[(]\s?(?:\w{1,12}\s)?\d+\s?[\])]", "", quote)  # the id of its text: "[3] Members may"
     if not any(is_quoted(words, texts.values()) for words in {quote, bare}):
         return f"a quotation that is not in {place}: {quote[:120]!r}"
-    if required and not is_evidence(quote, texts.values()):
+    if required and not is_evidence(bare, texts.values()):
         return f"a quotation of fewer than four words, which proves nothing: {quote[:120]!r}"
     return None
 

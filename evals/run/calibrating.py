@@ -26,6 +26,7 @@ from evals.scoring.saved import SavedRun
 from evals.scoring.stats import wilson
 from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore
+from evals.text.numbers import number_or_none
 
 # How labels are read.
 
@@ -34,6 +35,9 @@ Label = str | float
 _YES = ("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent")
 _NO = ("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent")
 _UNDECIDED = frozenset({None, "cannot_tell", "?", "unsure", "skip", "n/a"})
+
+_EXACT = 1e-9
+"""What is computed may lack of a worth."""
 
 _SCALE_HINT = "give the label of the worst answer and that of the best: --scale 1,5"
 
@@ -62,10 +66,11 @@ class Scale:
         Raises:
             DatasetError: A word is unknown, or a number is not between the worst and the best.
         """
+        word = label if isinstance(label, str) else f"{label:g}"
+        if word in self.words:
+            return self.words[word]
         if isinstance(label, str):
-            if label not in self.words:
-                raise DatasetError(f"label {label!r} is not one of {self}")
-            return self.words[label]
+            raise DatasetError(f"label {label!r} is not one of {self}")
         share = (label - self.low) / (self.high - self.low)
         if not 0 <= share <= 1:
             raise DatasetError(f"label {label:g} is not one of {self}", _SCALE_HINT)
@@ -94,7 +99,7 @@ def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None
     own = {word.casefold().replace(" ", "_"): (value - low) / (high - low) for word, value in scale}
     words = dict.fromkeys(_YES, 1.0) | dict.fromkeys(_NO, 0.0) | own
     if declared is None:
-        if own.keys() >= set(labels):
+        if own.keys() >= {label if isinstance(label, str) else f"{label:g}" for label in labels}:
             return Scale(own, names={worth: word for word, worth in reversed(own.items())})
         return Scale(words)
     try:
@@ -103,7 +108,8 @@ def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None
         worst = best = 0.0
     if worst == best:
         raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT)
-    return Scale(words, worst, best, cut=0.5 + 1e-9)
+    words = {word: worth for word, worth in words.items() if number_or_none(word) is None}
+    return Scale(words, worst, best, cut=0.5 + _EXACT)
 
 
 # What is labelled.
@@ -150,7 +156,12 @@ def read_label_set(
     """
     rows = [replace(row, run=row.run or run) for path in files for row in read_labels(path)]
     chosen = _metric_of(rows, metric)
-    rows = [row for row in rows if row.metric in {None, chosen.name}] or rows
+    named = {row.metric for row in rows}
+    if named.isdisjoint({None, chosen.name}):
+        raise DatasetError(
+            f"{files[-1].name}: no row is about {chosen.name}", f"name {next(iter(named))} with --metric"
+        )
+    rows = [row for row in rows if row.metric in {None, chosen.name}]
     rows = [row for row in rows if (row.question, row.answer) not in getattr(chosen, "shown", ())]
     labelled = {row: row.label for row in rows if row.label is not None and row.label not in _UNDECIDED}
     if not labelled:
@@ -260,9 +271,9 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
         what = f"no labelled answer has a value of {metric.name}{reason}"
         raise DatasetError(what, "see that the rows hold what it needs")
     worths = {key: worth for key, (_, worth) in labels.answers.items()}
-    label_cut, score_cut = scale.cut if label_cut is None else label_cut, (score_cut or 1.0) - 1e-9
-    pairs = {key: (scale.named(worths[key], label_cut), scale.named(scores[key], score_cut)) for key in scores}
-    good = [(worths[key] >= label_cut, scores[key] >= score_cut) for key in scores]
+    label_cut, score_cut = scale.cut if label_cut is None else label_cut, score_cut or 1.0
+    pairs = {key: (scale.named(worths[key], label_cut), scale.named(scores[key], score_cut - _EXACT)) for key in scores}
+    good = [(worths[key] >= label_cut, scores[key] >= score_cut - _EXACT) for key in scores]
     quotes = {key: results[key].details.get("quote") or results[key].details.get("justification") for key in scores}
     people = sorted({label for label, _ in pairs.values()})
     return Calibration(
@@ -302,19 +313,19 @@ def agreement_of(pairs: Sequence[tuple[str, str]], good: Sequence[tuple[bool, bo
 
     return Agreement(
         agreement=rate([label == judged for label, judged in pairs]),
-        kappa=cohen_kappa(pairs),
+        kappa=cohen_kappa(pairs, confidence),
         sensitivity=rate([judged for people, judged in good if people], "people call no answer good"),
         specificity=rate([not judged for people, judged in good if not people], "people call every answer good"),
     )
 
 
-def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> Figure:
-    """Agreement beyond chance: (p_o - p_e) / (1 - p_e) (Cohen 1960), with the interval of its large-sample error."""
+def cohen_kappa(pairs: Sequence[tuple[str, str]], confidence: float) -> Figure:
+    """Agreement beyond chance: (p_o - p_e) / (1 - p_e) (Cohen 1960); its interval is that of p_o, so transformed."""
     n, (people, judge) = len(pairs), map(Counter, zip(*pairs, strict=True))
     chance = sum(people[label] * judge[label] for label in people) / n**2
     if chance == 1:
         return Figure(n=n, reason="both give one label alone")
-    observed = fmean(label == judged for label, judged in pairs)
-    value = (observed - chance) / (1 - chance)
-    half = 1.96 * (observed * (1 - observed) / n) ** 0.5 / (1 - chance)
-    return Figure(value=value, ci=(max(-1.0, value - half), min(1.0, value + half)), n=n)
+    agreed = sum(label == judged for label, judged in pairs)
+    low, high = wilson(agreed, n, confidence) or (0.0, 1.0)
+    value, *ci = ((share - chance) / (1 - chance) for share in (agreed / n, low, high))
+    return Figure(value=value, ci=(max(-1.0, ci[0]), ci[1]), n=n)

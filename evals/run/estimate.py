@@ -14,7 +14,7 @@ from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judges.budget import thinking_allowance
 from evals.judges.cache import JudgeCache, key_of
-from evals.judges.llm_judge import repeats_of
+from evals.judges.llm_judge import is_usable, repeats_of
 from evals.judges.money import judge_price
 from evals.judges.prompts import call_of, load_prompt, usual_reply, usual_usage, why_too_long
 from evals.metrics.base import BaseMetric
@@ -135,14 +135,14 @@ def _foreseen(
     call, usage = call_of(request, repeat), None
     key = key_of(config.judge.identity, call)
     stored = JudgeCache.among(config.runs_dir).get(key) if config.judge.cache else None
-    known = [stored and stored.reply, *(verdict.reply for verdict in earlier if verdict.key == key)]
-    reply = next(filter(None, known), None)
-    if reply is None:
-        reply = usual_reply(load_prompt(request.prompt), request.data)
+    known = [stored.reply if stored else None, *(verdict.reply for verdict in earlier if verdict.key == key)]
+    kept = next((reply for reply in known if is_usable(reply, request)), None)
+    reply = kept or usual_reply(load_prompt(request.prompt), request.data)
+    if kept is None:
         if request.name in DECIDING:
             reply["verdict"] = "declines" if sample.reads_as_refusal else "answers"
         usage = usual_usage(request, call) if why_too_long(call, config.judge.max_input_tokens) is None else None
-    facts = {"reply": reply, "usage": usage, "cached": any(known)}
+    facts = {"reply": reply, "usage": usage, "cached": kept is not None}
     return JudgeVerdict(request=request.name, repeat=repeat, passages=request.passages, **facts)
 
 

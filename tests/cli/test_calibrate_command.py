@@ -209,6 +209,11 @@ def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(
         ([{"question": "a", "answer": "b", "label": "yes"}], [], "no labelled answer has a value"),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "mrr"], "not decided by a judge"),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "hallucination"], "more of it is not better"),
+        (
+            [{"question": "a", "answer": "b", "label": "yes", "metric": "answer_correctness"}],
+            ["--metric", "answer_relevancy"],
+            "no row is about answer_relevancy",
+        ),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--no-judge"], "without a judge"),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--scale", "x"], "not a scale: 'x'"),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--score-cut", 2], "--score-cut must be above 0"),

@@ -140,6 +140,27 @@ def test_what_a_batch_does_not_answer_is_lost_and_asked_for_again_on_resume(
     assert money(done)[1] == pytest.approx(money(whole)[1])
 
 
+def test_what_expired_is_sent_again_where_a_later_round_was_not_waited_for(
+    batched: Configure, messages_api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch that was read is known still, as not all of its replies need be in the journal."""
+    collect = batches.AnthropicBatches._collect
+
+    async def collect_the_first(self: Any, path: Path, batch: dict[str, Any]) -> dict[str, Any]:
+        results = await collect(self, path, batch)
+        messages_api.batches(looks=None)
+        return results
+
+    messages_api.script({"times": 2, "then": {"unasked": "expired"}}, JUDGE)
+    with monkeypatch.context() as patched:
+        patched.setattr(batches.AnthropicBatches, "_collect", collect_the_first)
+        run = run_evaluation(batched(suite=["graphrag"], judge={"batch_timeout_s": 2}))
+    assert (run.status, run.outcomes.judge) == ("partial", {"transport": 2})
+    messages_api.batches(looks=0)
+    done = resume(batched(suite=["graphrag"]), run)
+    assert (done.status, done.outcomes.judge) == ("complete", {})
+
+
 @pytest.mark.parametrize("status", [401, 404])
 def test_an_error_in_sending_reaches_all_that_wait(batched: Configure, messages_api: Any, status: int) -> None:
     """The judging ends, no answer is lost, and nothing is left to claim."""
@@ -218,11 +239,12 @@ def test_a_killed_run_goes_on_where_it_was(
     assert money(done) == (asked(messages_api).total(), pytest.approx(money(whole)[1]), money(whole)[2])
 
 
-def test_a_damaged_file_hinders_nothing(batched: Configure) -> None:
+@pytest.mark.parametrize("text", ["{", "{}", "[]", "3"])
+def test_a_damaged_file_hinders_nothing(batched: Configure, text: str) -> None:
     """It is passed over, and so is what belongs to no request of the run."""
     folder = batched().runs_dir / FOLDER
     folder.mkdir(parents=True)
-    (folder / "damaged.json").write_text("{")
+    (folder / "damaged.json").write_text(text)
     (folder / "old.json").write_text('{"at": "2020-01-01T00:00:00+00:00", "requests": ["a"], "id": "b"}')
     assert run_evaluation(batched()).status == "complete"
     assert sorted(left_behind(batched())) == ["damaged.json", "old.json"]

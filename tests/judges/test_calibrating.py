@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from evals.run.calibrating import cohen_kappa
+from evals.judges.rubrics import RubricConfig, rubric_metric
+from evals.run.calibrating import cohen_kappa, scale_of
+from evals.scoring.stats import wilson
 from evals.store.runs import saved_calibrations
 
 
@@ -28,6 +30,23 @@ def test_a_calibration_is_of_the_effort_that_judged(
 def test_the_interval_of_kappa_is_wider_than_that_of_agreement() -> None:
     """By 1 / (1 - p_e): of 45, 15, 25 and 15 answers p_o is 0.6 and p_e 0.54."""
     counts = {"yy": 45, "yn": 15, "ny": 25, "nn": 15}
-    kappa = cohen_kappa([(pair[0], pair[1]) for pair, count in counts.items() for _ in range(count)])
+    pairs = [(pair[0], pair[1]) for pair, count in counts.items() for _ in range(count)]
+    kappa, narrower = (cohen_kappa(pairs, confidence) for confidence in (0.95, 0.8))
     assert kappa.value == pytest.approx(0.1304, abs=1e-4)
-    assert kappa.ci == pytest.approx((-0.0783, 0.3392), abs=1e-4)
+    assert kappa.ci == pytest.approx([(share - 0.54) / 0.46 for share in wilson(60, 100, 0.95)])
+    assert narrower.ci == pytest.approx([(share - 0.54) / 0.46 for share in wilson(60, 100, 0.8)])
+
+
+def test_kappa_of_a_few_labels_that_all_agree_is_not_sure() -> None:
+    """Four of four say little, as they do of agreement."""
+    kappa = cohen_kappa([("yes", "yes")] * 2 + [("no", "no")] * 2, 0.95)
+    assert kappa.value == 1
+    assert kappa.ci == pytest.approx((2 * wilson(4, 4, 0.95)[0] - 1, 1.0))
+
+
+def test_numbers_that_a_metric_uses_as_labels_are_its_labels() -> None:
+    """Whichever of them people gave; with a scale of their own they are numbers."""
+    tone = rubric_metric("tone", RubricConfig(ask="Is it polite?", labels={"0": 0, "1": 0.5, "2": 1}))
+    assert [scale_of([0.0, 1.0], tone, None).worth(label) for label in (0.0, 1.0)] == [0.0, 0.5]
+    assert [scale_of([0.0, 2.0], tone, None).worth(label) for label in (0.0, 2.0)] == [0.0, 1.0]
+    assert [scale_of([0.0, 2.0], tone, "0,4").worth(label) for label in (0.0, 2.0)] == [0.0, 0.5]

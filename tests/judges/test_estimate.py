@@ -75,6 +75,20 @@ def test_what_is_there_already_is_not_estimated(config: Configure, place: str) -
     assert asyncio.run(rescore(run, other)).judge.calls == more.calls  # type: ignore[union-attr]
 
 
+def test_a_stored_reply_that_does_not_fit_is_none(config: Configure) -> None:
+    """Whoever changed the file: it is estimated and asked for as if it were not there."""
+    settings = config(judge={"cache": True}, suite=["claims"])
+    run = run_evaluation(settings)
+    before = estimated(config(judge={"cache": True}, suite=["claims"], runs_dir=settings.runs_dir / "empty"))
+    assert run.judge is not None
+    for path in (settings.runs_dir / ".judge-cache").rglob("*.json"):
+        path.write_text('{"reply": {"verdict": "x"}}', encoding="utf-8")
+    assert (estimated(settings).calls, estimated(settings).cached) == (before.calls, 0)
+    again = run_evaluation(settings)
+    assert again.judge is not None
+    assert (again.status, again.judge.calls) == ("complete", run.judge.calls)
+
+
 @pytest.mark.parametrize(("place", "said"), [(None, None), (2.0, None), (0.5, "may not do"), (-0.01, "may not do")])
 def test_a_budget_below_the_range_is_warned_of(config: Configure, place: float | None, said: str | None) -> None:
     """By where it is in the range: 0 is its lower end, 1 the upper one."""

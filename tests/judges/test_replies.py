@@ -190,6 +190,7 @@ CLAIM = {"claim": "c", "justification": "j", "verdict": "supported"}
     [
         ("appeal in writing within 14 days", "supported", True),
         ("[1] Members may appeal in writing", "supported", True),
+        ("[Passage 1] 14 days", "supported", False),
         ("appeal in person within 14 days", "supported", False),
         ("within 14 days", "supported", False),
         ("", "supported", False),

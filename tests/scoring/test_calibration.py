@@ -48,7 +48,7 @@ def test_what_is_a_share_of_nothing_has_a_reason(good: bool, name: str, reason: 
 )
 def test_kappa_is_agreement_beyond_chance(pairs: str, kappa: float) -> None:
     """Cohen 1960: (p_o - p_e) / (1 - p_e)."""
-    assert cohen_kappa([(pair[0], pair[1]) for pair in pairs.split()]).value == pytest.approx(kappa, abs=0.001)
+    assert cohen_kappa([(pair[0], pair[1]) for pair in pairs.split()], 0.95).value == pytest.approx(kappa, abs=0.001)
 
 
 @pytest.mark.parametrize(
