@@ -31,14 +31,15 @@ from evals.text.numbers import counted
 from evals.text.yaml_files import VARIABLE, expand_env
 
 MOST_REQUESTS = 6
-_UNREAD = 2
-"""How telling an answer is that holds nothing: more than any refusal."""
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
-_NAMES_JOB = (re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$"), re.compile(r"(^|_)(id|uuid|handle)$"))
+_NAMES_JOB = re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$")
+_NAMES_ID = re.compile(r"(^|_)(id|uuid|handle)$")
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
 _REFUSES_BODY = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _NO_PATH = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED})
 """No body is taken at this path."""
+_UNREAD = 2
+"""How telling an answer is that holds nothing: more than any refusal."""
 _OVERLOADED = BUSY | {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 """The request may be right."""
 _GRAPHQL = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
@@ -155,9 +156,15 @@ def discover(
         search = _Search(url, headers, tell, login, runner)
         runner.run(search.http.__aenter__())
         try:
-            return search.run(questions, body)
+            discovery, plan = search.first_read(search.candidates(body), questions[0])
+            for question in questions[1:3]:
+                if not discovery.response.chunks and search.left:
+                    tell("  no passages: trying the next question")
+                    reply = search.asked(plan, question)
+                    discovery = (search.read(plan, reply, question) if reply.failure is None else None) or discovery
         finally:
             runner.run(search.http.__aexit__())
+    return discovery
 
 
 class _Search:
@@ -177,59 +184,46 @@ class _Search:
         self.left = MOST_REQUESTS
         self.api = plans.OpenApi({})
 
-    def run(self, questions: Sequence[str], body: Any) -> Discovery:
-        """Ask, read, ask again where the answer shows too little."""
-        discovery, plan = self._first_read(self._candidates(body), questions[0])
-        for question in questions[1:3]:
-            if discovery.response.chunks or not self.left:
-                break
-            self.tell("  no passages: trying the next question")
-            reply = self._asked(plan, question)
-            if reply.failure is None:
-                discovery = self._read(plan, reply, question) or discovery
-        return discovery
-
-    def _first_read(self, candidates: list[Plan], question: str) -> tuple[Discovery, Plan]:
+    def first_read(self, candidates: list[Plan], question: str) -> tuple[Discovery, Plan]:
         """The first answer that can be read, with its request; a guess only where no built-in profile reads one.
 
         Raises:
             ServerRefusedError: None can be read; the message is that of the most telling failure.
         """
         guessed: tuple[Discovery, Plan] | None = None
-        tried, failures = list[dict[str, Any]](), [(-2, "nothing was asked")]
+        asks, failures = list[Any](), list[tuple[int, str]]()
         while candidates and self.left:
             plan = candidates.pop(0)
-            if plan.ask in tried:
+            if plan.ask in asks:
                 continue
-            tried.append(plan.ask)
-            reply = self._asked(plan, question)
-            discovery = self._read(plan, reply, question) if reply.failure is None else None
-            if discovery is None:
-                failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
-                self.tell(f"  {failure}")
-                has_no_path, refuses = reply.status in _NO_PATH, reply.status in _REFUSES_BODY
-                says_more = _UNREAD * (reply.failure is None) + (refuses and plans.says_lacking(failure))
-                how_telling = says_more - has_no_path
-                failures.append((how_telling, f"{plan.method} {plan.path}: {failure}"))
-                candidates = [other for other in candidates if not (has_no_path and other.path == plan.path)]
-                candidates[:0] = plans.amended(plan, reply.text) if refuses else []
-            elif discovery.server["profile"] == plan.profile or not any(other.profile for other in candidates):
+            asks.append(plan.ask)
+            reply = self.asked(plan, question)
+            discovery = self.read(plan, reply, question) if reply.failure is None else None
+            if discovery is not None and (discovery.server["profile"] == plan.profile or not _profiles(candidates)):
                 return discovery, plan
-            else:
+            if discovery is not None:
                 guessed = guessed or (discovery, plan)
-        if guessed is None:
-            hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
-            if "graphql" in self.url:
-                hint = f"give the query with the fields of your schema: --body '{_GRAPHQL}'"
-            how_telling, most_telling = max(failures, key=lambda failure: failure[0])
-            if how_telling >= _UNREAD:
-                hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
-            raise ServerRefusedError(f"no request brought an answer that can be read; {most_telling}", hint)
-        return guessed
+                continue
+            failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
+            self.tell(f"  {failure}")
+            failures.append((_how_telling(reply), f"{plan.name}: {failure}"))
+            if reply.status in _NO_PATH:
+                candidates = [other for other in candidates if other.path != plan.path]
+            elif reply.status in _REFUSES_BODY:
+                candidates[:0] = plans.amended(plan, reply.text)
+        if guessed is not None:
+            return guessed
+        how_telling, message = max(failures, key=lambda failure: failure[0], default=(0, "nothing was asked"))
+        hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
+        if how_telling == _UNREAD:
+            hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
+        elif "graphql" in self.url:
+            hint = f"give the query with the fields of your schema: --body '{_GRAPHQL}'"
+        raise ServerRefusedError(f"no request brought an answer that can be read; {message}", hint)
 
     # Sending.
 
-    def _asked(self, plan: Plan, question: str) -> Received:
+    def asked(self, plan: Plan, question: str) -> Received:
         """The response to a question; where a login is wanted, it is asked for once.
 
         Raises:
@@ -238,7 +232,7 @@ class _Search:
         self.tell(str(plan))
         reply = self._send(plan, question)
         if reply.status in _OVERLOADED:
-            message = f"the server is overloaded or not ready; {plan.method} {plan.path}: {reply.failure}"
+            message = f"the server is overloaded or not ready; {plan.name}: {reply.failure}"
             raise ServerRefusedError(message, "try again later: its path and its body may be right")
         if reply.status not in REFUSED:
             return reply
@@ -247,7 +241,7 @@ class _Search:
         login, self.login = self.login, lambda _: None
         if self.left and (header := login(name)):
             self.headers.add(header)
-            return self._asked(plan, question)
+            return self.asked(plan, question)
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
 
@@ -258,7 +252,7 @@ class _Search:
             ServerUnreachableError: Nothing answers.
         """
         self.left -= 1
-        query = {key: self.headers.parameters.get(value, value) for key, value in plan.query.items()}
+        query = {key: self.headers.parameters.get(value, value) for key, value in plan.ask.get("query", {}).items()}
         spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
         values = {"question": question, "question_json": json.dumps(question, ensure_ascii=False), "uuid": "evals-init"}
         messages = [{"role": "user", "content": question}]
@@ -280,7 +274,7 @@ class _Search:
 
     # The requests that may ask the question, the likeliest first.
 
-    def _candidates(self, body: Any) -> list[Plan]:
+    def candidates(self, body: Any) -> list[Plan]:
         """All of them whose path and operationId name no change.
 
         Raises:
@@ -289,11 +283,11 @@ class _Search:
         parts = urlsplit(self.url)
         path, parameters = parts.path.removesuffix("/") and parts.path, parse_qsl(parts.query, keep_blank_values=True)
         if body is not None:
-            candidates = [Plan("POST", path or "/", body, source="the body that was given")]
+            candidates = [Plan({"path": path or "/", "json": body}, "the body that was given")]
         elif parameters:
             candidates = [_parametrised(path or "/", parameters, self.headers)]
         else:
-            reply = self._send(Plan("GET", "/openapi.json"), "")
+            reply = self._send(Plan({"method": "GET", "path": "/openapi.json"}), "")
             is_document = reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping)
             self.api = plans.OpenApi(reply.fields if is_document else {})
             count = counted(len(self.api.operations), "operation") if is_document else "none"
@@ -307,7 +301,7 @@ class _Search:
             words = self.api.words(plan)
             allowed = NAMES["chat_changes"] if words & {*NAMES["chatting"]} else ()
             if changing := words & {*NAMES["changes"]} - {*allowed}:
-                refused[f"{plan.method} {plan.path} ({min(changing)})"] = None
+                refused[f"{plan.name} ({min(changing)})"] = None
             else:
                 kept.append(plan)
         reason = f"as its name says that it changes something: {', '.join(refused)}"
@@ -338,21 +332,21 @@ class _Search:
 
     # What a response is read as.
 
-    def _read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
+    def read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
         """The keys that read a response: of the plan's profile, else guessed; None: it holds nothing."""
         place: dict[str, Any] = {"url": f"{self.base}{plan.prefix}"}
         place |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (discovery := self._by_profile(plan, place, reply, question, guesses=bool(guess.rows))):
             return discovery
-        ask = plan.ask | guess.ask
+        ask = {**plan.ask, **guess.ask}
         if not guess.rows and (done := self._job_done(plan, reply)) is not None:
             ask["then"], reply = done
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
         server: dict[str, Any] = {"profile": "none", **place}
-        if health := next((path for path in NAMES["health_paths"] if ("GET", path) in self.api.operations), None):
+        if health := next((path for path in NAMES["health_paths"] if f"GET {path}" in self.api.operations), None):
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
         server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
@@ -372,7 +366,7 @@ class _Search:
         retrieve = load_profile(name).get("retrieve")
         if retrieve and not retrieve.get("give") and self.left:
             search = plans.profile_plan(name, retrieve, prefix=plan.prefix)
-            self.tell(f"{search.method} {search.path}, the second request of the profile {name}")
+            self.tell(f"{search.name}, the second request of the profile {name}")
             second = self._send(search, question).text
         discovery = _discovery({"profile": name, **place}, reply.text, second, [])
         response = discovery.response
@@ -391,21 +385,23 @@ class _Search:
         """
         texts = {key: str(value) for key, value in started.fields.items() if isinstance(value, str | int)}
         state_key = next((key for key, text in texts.items() if _is_pending(text)), None)
-        ids = {key: text for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and not _is_pending(text)}
-        named = (key for names in _NAMES_JOB for key in ids if names.search(snake(key)))
-        id_key = next(named, next(iter(ids), None))
-        if id_key is None or not (state_key or started.status == HTTPStatus.ACCEPTED):
+        ids = [key for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and not _is_pending(text)]
+        ids.sort(key=lambda key: (not _NAMES_JOB.search(snake(key)), not _NAMES_ID.search(snake(key))))
+        if not ids or not (state_key or started.status == HTTPStatus.ACCEPTED):
             return None
+        id_key = ids[0]
         paths = [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
-        if ids[id_key] in started.location:
+        if texts[id_key] in started.location:
             shown = urlsplit(started.location).path.removeprefix(plan.prefix)
-            paths.insert(0, shown.replace(ids[id_key], "{{id}}"))
+            paths.insert(0, shown.replace(texts[id_key], "{{id}}"))
         for path in paths:
             latest = started
             while self.left and latest.status < HTTPStatus.BAD_REQUEST:
                 time.sleep(_LOOK_EVERY_S)
                 self.tell(f"GET {path}: the job of this question")
-                latest = self._send(Plan("GET", path.replace("{{id}}", ids[id_key]), prefix=plan.prefix), "")
+                latest = self._send(
+                    Plan({"method": "GET", "path": path.replace("{{id}}", texts[id_key])}, prefix=plan.prefix), ""
+                )
                 key = next((name for name in latest.fields if snake(name) in NAMES["states"]), None)
                 if latest.status < HTTPStatus.BAD_REQUEST and latest.failure is not None:
                     raise ServerRefusedError(f"the job of {plan.path} failed: {latest.failure}")
@@ -442,7 +438,7 @@ def _parametrised(path: str, parameters: Iterable[tuple[str, str]], headers: Hea
             headers.variables.append(re.sub(r"[^0-9A-Za-z]", "_", key).upper())
             query[key] = f"${{{headers.variables[-1]}}}"
             headers.parameters[query[key]] = value
-    return Plan("GET", path, None, {**query, asking: QUESTION}, "the parameters of the URL")
+    return Plan({"method": "GET", "path": path, "query": {**query, asking: QUESTION}}, "the parameters of the URL")
 
 
 def _discovery(server: dict[str, Any], raw: str, second: str | None, notes: list[str]) -> Discovery:
@@ -462,6 +458,18 @@ def _discovery(server: dict[str, Any], raw: str, second: str | None, notes: list
         discovery.unread += [path for value in values for path in unread_fields(value, expressions)]
     discovery.unread = list(dict.fromkeys(discovery.unread))
     return discovery
+
+
+def _profiles(candidates: Iterable[Plan]) -> list[str]:
+    return [plan.profile for plan in candidates if plan.profile]
+
+
+def _how_telling(reply: Received) -> int:
+    """How much a failure says: an answer without a text or passages more than a refusal, a path that is none least."""
+    if reply.failure is None:
+        return _UNREAD
+    refuses = reply.status in _REFUSES_BODY and plans.says_lacking(reply.failure)
+    return refuses - (reply.status in _NO_PATH)
 
 
 def _is_pending(state: object) -> bool:
