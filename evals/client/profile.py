@@ -292,7 +292,7 @@ class Redactor(Masker):
                 hidden |= {value, value.rpartition(" ")[2]}
             elif looks_secret(str(value)):  # a word such as `sort_key: title` is none
                 hidden.add(str(value))
-        self._lasting, self._tokens, self.has_secrets = frozenset(hidden), list[str](), bool(hidden)
+        self._lasting, self._tokens = frozenset(hidden), list[str]()
         super().__init__(hidden)
 
     def learn(self, token: str) -> None:

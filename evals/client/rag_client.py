@@ -75,8 +75,9 @@ class _Exchange:
     is that of a server that does nothing else for the question.
     """
 
-    parts: list[_Part]
     asking: _Part
+    retrieving: _Part | None
+    parts: list[_Part]
     current: _Part
 
     def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
@@ -91,12 +92,12 @@ class _Exchange:
         end, began, total = failure or asked, first.attempts.began, None
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
-        retrieved = next((part.reply for part in self.parts if part is not self.asking), None)
+        retrieved = self.retrieving and self.retrieving.reply
         times: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
-            "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
-            "waited_ms": 1000 * sum(part.attempts.retries.idle_for for part in self.parts if part.attempts.retries),
+            "retrieval_latency_ms": retrieved and retrieved.elapsed_ms,
+            "waited_ms": 1000 * sum(part.attempts.waited_s for part in self.parts),
             "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
         }
         if stream is not None:
@@ -154,24 +155,22 @@ class RAGClient:
         check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
         self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
-        self._has_secrets = self.redact.has_secrets  # most answers need not be searched for any
+        self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
         common: dict[str, Any] = self.spec.model_dump(include={"timeout_s", "max_body_bytes"})
         common |= {"tls": self.spec.tls, "redact": self.redact.text, "transport": transport, "clock": clock}
         client: Callable[..., HttpClient] = partial(HttpClient, **common)
-        self._login: OAuth2 | None = None
-        if self.spec.login is not None:
-            self._login = OAuth2(self.spec, self.spec.login.oauth2, self.redact, client, clock)
+        login, retrieve = self.spec.login, self.spec.retrieve
+        self._login = None if login is None else OAuth2(self.spec, login.oauth2, self.redact, client, clock)
         self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
-        retrieve = self.spec.retrieve
         self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
-        self.run_id: str | None = None
         self._opened = AsyncExitStack()
+        self.run_id: str | None = None
         self.reader = ResponseReader(self.spec)
-        self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
-        health = self.spec.health.path if self.spec.health else None
-        self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
-        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
-        self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
+        self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep, clock) if rps else None
+        health = self.spec.health.path if self.spec.health is not None else None
+        reach = partial(self.http.reaches, health, START_TIMEOUT_S)
+        place = self.redact.text(urlsplit(self.http.base).netloc)
+        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, reach, sleep, clock, place)
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
@@ -248,8 +247,7 @@ class RAGClient:
             ExchangeError: There is none to be had; its `error` says why (`malformed` where it is not JSON).
         """
         send = partial(self.http.send, "GET", path, timeout_s=START_TIMEOUT_S)
-        retrying = Retrying(AdaptiveLimit(1), 0.0, self._reach, self.sleep, self.clock)
-        reply = await retrying.send(send, Attempts(), max_attempts)
+        reply = await self.retrying.alone(patience_s=0.0, is_known=False).send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
         except ValueError as error:
@@ -271,11 +269,11 @@ class RAGClient:
         Never raises for what the server does: a failure is in the response's `error`.
         """
         if isinstance(question, str):
-            return await self._ask(question, Conversation(self.spec))
+            return await self._ask(question, Conversation(self.spec.session))
         trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
         if question.turns:
             return await self.converse(question.turns, trace)
-        return await self._ask(question.question, Conversation(self.spec), trace)
+        return await self._ask(question.question, Conversation(self.spec.session), trace)
 
     async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -287,7 +285,7 @@ class RAGClient:
             turns: What the user says, the question last.
             trace: The header `traceparent` of their requests; None for none.
         """
-        conversation, before = Conversation(self.spec), list[EvalResponse]()
+        conversation, before = Conversation(self.spec.session), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
             response = await self._ask(message, conversation, trace)
             error = response.error or (conversation.problem() if number < len(turns) else None)
@@ -303,12 +301,12 @@ class RAGClient:
         raise ValueError("a conversation has at least one turn")
 
     async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
-        asking = _Part("ask", self.spec.ask, self.http)
+        asking, retrieving = _Part("ask", self.spec.ask, self.http), None
         parts = [asking]
         if self.spec.retrieve is not None:
             retrieving = _Part("retrieve", self.spec.retrieve, self._retrieving)
             parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
-        exchange, values = _Exchange(parts, asking, parts[0]), conversation.values(message)
+        exchange, values = _Exchange(asking, retrieving, parts, parts[0]), conversation.values(message)
         try:
             async with asyncio.timeout(self.spec.deadline_s):
                 for part in parts:  # what the first one gives goes into the second
@@ -350,7 +348,7 @@ class RAGClient:
             message = f"the body has no id of a job at `{then.id}` (ask.then.id)"
             raise ExchangeError(f"{message}: {self.redact.body(started.body)[:_SHOWN]}", status=started.status)
         look = partial(self.http.send, "GET", render_path(then.path, {"id": job}), cookies=cookies)
-        looking = Retrying(AdaptiveLimit(1), self.spec.patience_s, self._reach, self.sleep, self.clock, is_known=True)
+        looking = self.retrying.alone(is_known=True)
         pause_s = min(_FIRST_LOOK_S, then.every_s)
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
@@ -410,8 +408,7 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = _parsed(part.spec, reply.body, part.stream)
-            body = self.redact.value(body) if self._has_secrets else body
+            body = self.redact.value(_parsed(part.spec, reply.body, part.stream))
         except TooManyValuesError as error:
             raise UnusableError(str(error), "too_large", reply.status) from error
         except ValueError as error:
@@ -441,8 +438,8 @@ class RAGClient:
     def _failed(self, exchange: _Exchange, failure: UnusableError) -> EvalResponse:
         """The response of a question without an answer, whose message names the request that does not ask."""
         part = exchange.current
-        if failure.request == "retrieve":  # a body that only the reader of both knows to be the wrong one
-            part = next(retrieving for retrieving in exchange.parts if retrieving is not exchange.asking)
+        if failure.request == "retrieve" and exchange.retrieving is not None:  # only the reader of both bodies knows it
+            part = exchange.retrieving
         message, reply = failure.message, part.reply
         status = reply.status if failure.status is None and reply is not None else failure.status
         if isinstance(failure, MappingError) and reply is not None:
@@ -462,8 +459,7 @@ class RAGClient:
         for part in exchange.parts:
             received = part.reply or (failure if part is exchange.current else None)
             if received is not None and (part.reply or received.body):
-                text = received.body.decode("utf-8", "replace")
-                text = self.redact.text(text) if self._has_secrets else text
+                text = self.redact.body(received.body)
                 recorded["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
                 recorded["raw_cut"] |= len(text) > MAX_RAW_CHARS
         return recorded

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from evals.client.conversation import rendered
+from evals.client.conversation import Conversation, rendered
 from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient
 from evals.client.mapping import UnusableError
 from evals.client.profile import list_profiles, load_profile, resolve_spec
@@ -24,7 +24,7 @@ from evals.client.streams import Collector
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.run import plans
 from evals.run.guess import NAMES, child, failure_in, guess_text, json_or, read_events, snake, unread_fields
-from evals.run.plans import QUESTION, Plan
+from evals.run.plans import QUESTION, OpenApi, Plan
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import is_credential, masked, remember
 from evals.text.numbers import counted
@@ -150,11 +150,12 @@ def discover(
         ConfigError: The URL is none, a path changes something, or no path is known that takes a question.
         ServerError: Nothing answers, or no request was answered with anything that can be read.
     """
-    if body is not None and QUESTION not in json.dumps(body) and "{{question_json}}" not in json.dumps(body):
+    if body is not None and not re.search(r"\{\{question(_json)?\}\}", json.dumps(body)):
         raise ConfigError("--body does not say where the question goes", 'write "{{question}}" in its place')
     with asyncio.Runner() as runner:
-        search = _Search(url, headers, tell, login, runner)
-        runner.run(search.http.__aenter__())
+        http = HttpClient(urlunsplit(urlsplit(url)._replace(path="", query="", fragment="")), redact=masked)
+        search = _Search(url, headers, tell, login, runner, http)
+        runner.run(http.__aenter__())
         try:
             discovery, plan = search.first_read(search.candidates(body), questions[0])
             for question in questions[1:3]:
@@ -163,26 +164,22 @@ def discover(
                     reply = search.asked(plan, question)
                     discovery = (search.read(plan, reply, question) if reply.failure is None else None) or discovery
         finally:
-            runner.run(search.http.__aexit__())
+            runner.run(http.__aexit__())
     return discovery
 
 
+@dataclass(slots=True)
 class _Search:
     """Asks a server in one form after the other, by six requests at most, until an answer can be read."""
 
-    def __init__(
-        self,
-        url: str,
-        headers: Headers,
-        tell: Callable[[str], None],
-        login: Callable[[str], str | None],
-        runner: asyncio.Runner,
-    ) -> None:
-        self.url, self.headers, self.tell, self.login, self.runner = url, headers, tell, login, runner
-        self.base = urlunsplit(urlsplit(url)._replace(path="", query="", fragment=""))
-        self.http = HttpClient(self.base, redact=masked)
-        self.left = MOST_REQUESTS
-        self.api = plans.OpenApi({})
+    url: str
+    headers: Headers
+    tell: Callable[[str], None]
+    login: Callable[[str], str | None]
+    runner: asyncio.Runner
+    http: HttpClient
+    left: int = MOST_REQUESTS
+    api: OpenApi = field(default_factory=lambda: OpenApi({}))
 
     def first_read(self, candidates: list[Plan], question: str) -> tuple[Discovery, Plan]:
         """The first answer that can be read, with its request; a guess only where no built-in profile reads one.
@@ -191,7 +188,7 @@ class _Search:
             ServerRefusedError: None can be read; the message is that of the most telling failure.
         """
         guessed: tuple[Discovery, Plan] | None = None
-        asks, failures = list[Any](), list[tuple[int, str]]()
+        asks, failures = list[Any](), [(-2, "nothing was asked")]
         while candidates and self.left:
             plan = candidates.pop(0)
             if plan.ask in asks:
@@ -199,21 +196,22 @@ class _Search:
             asks.append(plan.ask)
             reply = self.asked(plan, question)
             discovery = self.read(plan, reply, question) if reply.failure is None else None
-            if discovery is not None and (discovery.server["profile"] == plan.profile or not _profiles(candidates)):
-                return discovery, plan
             if discovery is not None:
                 guessed = guessed or (discovery, plan)
+                if discovery.server["profile"] == plan.profile:
+                    return discovery, plan
+                candidates = [other for other in candidates if other.profile]
                 continue
             failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
             self.tell(f"  {failure}")
-            failures.append((_how_telling(reply), f"{plan.name}: {failure}"))
-            if reply.status in _NO_PATH:
-                candidates = [other for other in candidates if other.path != plan.path]
-            elif reply.status in _REFUSES_BODY:
-                candidates[:0] = plans.amended(plan, reply.text)
+            has_no_path, refuses = reply.status in _NO_PATH, reply.status in _REFUSES_BODY
+            says_more = _UNREAD if reply.failure is None else refuses and plans.says_lacking(failure)
+            failures.append((says_more - has_no_path, f"{plan.name}: {failure}"))
+            candidates = [other for other in candidates if not (has_no_path and other.path == plan.path)]
+            candidates[:0] = plans.amended(plan, reply.text) if refuses else []
         if guessed is not None:
             return guessed
-        how_telling, message = max(failures, key=lambda failure: failure[0], default=(0, "nothing was asked"))
+        how_telling, message = max(failures, key=lambda failure: failure[0])
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if how_telling == _UNREAD:
             hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
@@ -254,15 +252,13 @@ class _Search:
         self.left -= 1
         query = {key: self.headers.parameters.get(value, value) for key, value in plan.ask.get("query", {}).items()}
         spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
-        values = {"question": question, "question_json": json.dumps(question, ensure_ascii=False), "uuid": "evals-init"}
-        messages = [{"role": "user", "content": question}]
-        request = rendered(spec, {**values, "messages": messages}) | {"headers": self.headers.sent}
+        request = rendered(spec, Conversation().values(question)) | {"headers": self.headers.sent}
         try:
             # As a stream it ends with [DONE], whether the server then closes or not.
             reply = self.runner.run(self.http.send(**request, stream=Collector(StreamSpec(data="text"))))
         except ExchangeError as failure:
             if failure.kind == "connect" and not self.runner.run(self.http.reaches(None, _START_TIMEOUT_S)):
-                message = f"no server answers at {self.base} ({failure.message})"
+                message = f"no server answers at {self.http.base} ({failure.message})"
                 raise ServerUnreachableError(message, "check the URL") from failure
             text = masked(failure.body.decode("utf-8", "replace"))
             return Received(failure.status or 0, text, failure=failure.message)
@@ -288,10 +284,9 @@ class _Search:
             candidates = [_parametrised(path or "/", parameters, self.headers)]
         else:
             reply = self._send(Plan({"method": "GET", "path": "/openapi.json"}), "")
-            is_document = reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping)
-            self.api = plans.OpenApi(reply.fields if is_document else {})
-            count = counted(len(self.api.operations), "operation") if is_document else "none"
-            self.tell(f"GET /openapi.json: {count}")
+            if reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping):
+                self.api = OpenApi(reply.fields)
+            self.tell(f"GET /openapi.json: {counted(len(self.api.operations), 'operation')}")
             bare = path.rstrip("/")
             documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == bare]
             to_path = [*plans.profile_plans(bare), *(documented or plans.usual_plans(path))]
@@ -324,7 +319,7 @@ class _Search:
         known = {*NAMES["usual_paths"], *(plan.path for plan in profiles)}
         likely += [plan for plan in self.api.plans if plan.path in known]
         if self.api.plans and not likely:
-            urls = ", ".join(f"{self.base}{plan.path}" for plan in self.api.plans[:5])
+            urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:5])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
         return likely or [
             plan for path in NAMES["usual_paths"] for plan in (*plans.profile_plans(path), plans.usual_plans(path)[0])
@@ -334,7 +329,7 @@ class _Search:
 
     def read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
         """The keys that read a response: of the plan's profile, else guessed; None: it holds nothing."""
-        place: dict[str, Any] = {"url": f"{self.base}{plan.prefix}"}
+        place: dict[str, Any] = {"url": f"{self.http.base}{plan.prefix}"}
         place |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (discovery := self._by_profile(plan, place, reply, question, guesses=bool(guess.rows))):
@@ -386,32 +381,28 @@ class _Search:
         texts = {key: str(value) for key, value in started.fields.items() if isinstance(value, str | int)}
         state_key = next((key for key, text in texts.items() if _is_pending(text)), None)
         ids = [key for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and not _is_pending(text)]
-        ids.sort(key=lambda key: (not _NAMES_JOB.search(snake(key)), not _NAMES_ID.search(snake(key))))
         if not ids or not (state_key or started.status == HTTPStatus.ACCEPTED):
             return None
-        id_key = ids[0]
-        paths = [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
-        if texts[id_key] in started.location:
-            shown = urlsplit(started.location).path.removeprefix(plan.prefix)
-            paths.insert(0, shown.replace(texts[id_key], "{{id}}"))
+        id_key = min(ids, key=lambda key: (not _NAMES_JOB.search(snake(key)), not _NAMES_ID.search(snake(key))))
+        job, paths = texts[id_key], [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
+        if job in started.location:
+            paths.insert(0, urlsplit(started.location).path.removeprefix(plan.prefix).replace(job, "{{id}}"))
         for path in paths:
-            latest = started
+            look, latest = Plan({"method": "GET", "path": path.replace("{{id}}", job)}, prefix=plan.prefix), started
             while self.left and latest.status < HTTPStatus.BAD_REQUEST:
                 time.sleep(_LOOK_EVERY_S)
                 self.tell(f"GET {path}: the job of this question")
-                latest = self._send(
-                    Plan({"method": "GET", "path": path.replace("{{id}}", texts[id_key])}, prefix=plan.prefix), ""
-                )
-                key = next((name for name in latest.fields if snake(name) in NAMES["states"]), None)
+                latest = self._send(look, "")
                 if latest.status < HTTPStatus.BAD_REQUEST and latest.failure is not None:
                     raise ServerRefusedError(f"the job of {plan.path} failed: {latest.failure}")
+                key = next((name for name in latest.fields if snake(name) in NAMES["states"]), None)
                 if key is not None and latest.failure is None and not _is_pending(latest.fields[key]):
-                    until, state = f"{child('', key)} == '{latest.fields[key]}'", f"{child('', key)} == 'failed'"
-                    then = {"path": path, "id": child("", id_key), "until": until, "failed": state, "every_s": 1}
-                    return {name: text for name, text in then.items() if (name, text) != ("id", "id")}, latest
-        until = f"{state_key or 'status'} == 'done'"
-        keys = f'ask.then: {{path: "{paths[0]}", id: {id_key}, until: "{until}", every_s: 1}}'
-        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", f"write it yourself: {keys}")
+                    then = {"path": path} | ({"id": child("", id_key)} if id_key != "id" else {})
+                    until, failed = f"{child('', key)} == '{latest.fields[key]}'", f"{child('', key)} == 'failed'"
+                    return {**then, "until": until, "failed": failed, "every_s": 1}, latest
+        keys = f'{{path: "{paths[0]}", id: {id_key}, until: "{state_key or "status"} == \'done\'", every_s: 1}}'
+        hint = f"write it yourself: ask.then: {keys}"
+        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", hint)
 
     def _retrieved(self, question: str, asking: str) -> tuple[dict[str, Any], str] | tuple[None, None]:
         """`retrieve` of a request to a usual path that brings passages, and the body that it brought."""
@@ -458,18 +449,6 @@ def _discovery(server: dict[str, Any], raw: str, second: str | None, notes: list
         discovery.unread += [path for value in values for path in unread_fields(value, expressions)]
     discovery.unread = list(dict.fromkeys(discovery.unread))
     return discovery
-
-
-def _profiles(candidates: Iterable[Plan]) -> list[str]:
-    return [plan.profile for plan in candidates if plan.profile]
-
-
-def _how_telling(reply: Received) -> int:
-    """How much a failure says: an answer without a text or passages more than a refusal, a path that is none least."""
-    if reply.failure is None:
-        return _UNREAD
-    refuses = reply.status in _REFUSES_BODY and plans.says_lacking(reply.failure)
-    return refuses - (reply.status in _NO_PATH)
 
 
 def _is_pending(state: object) -> bool:
