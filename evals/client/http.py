@@ -562,7 +562,7 @@ class Retrying:
         reach: Tells whether the server can be reached now.
         sleep: How to wait.
         clock: Monotonic seconds.
-        place: What the server is called in messages.
+        name: What the server is called in messages.
         tell: Hears once when waiting for a server begins that cannot be reached.
         refused: How many requests the server refused for being too many.
         unavailable: Why no more is asked, when patience with the server ended; None while it is there, or may be again.
@@ -576,7 +576,7 @@ class Retrying:
     reach: Callable[[], Awaitable[bool]]
     sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]
-    place: str = "the server"
+    name: str = "the server"
     tell: Callable[[str], None] = lambda _: None
     refused: int = 0
     unavailable: str | None = None
@@ -641,7 +641,7 @@ class Retrying:
         if self.away_since is None or self.is_busy != is_busy:
             self.away_since, self.is_busy = now, is_busy
             if self.patience_s and not is_busy:
-                self.tell(f"{self.place} does not answer; waiting up to {self.patience_s:g} s")
+                self.tell(f"{self.name} does not answer; waiting up to {self.patience_s:g} s")
         if now - self.away_since >= self.patience_s:
             self.unavailable = f"the server is {'overloaded' if is_busy else 'gone'}: {failure.message}"
         return True

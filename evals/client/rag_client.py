@@ -80,8 +80,11 @@ class _Exchange:
     parts: list[_Part]
     current: _Part
 
-    def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
-        """The times and attempts as they are recorded; latency counts from the first request that the answer needs."""
+    def recorded(self, redact: Redactor, failure: ExchangeError | None) -> dict[str, Any]:
+        """Times, attempts and the bodies that were received; latency counts from the first request it needs.
+
+        Of a body that is too large, that is its beginning.
+        """
         asked, stream, first = self.asking.reply, self.asking.stream, self.parts[0]
         before = first.reply.elapsed_ms if first is not self.asking and first.reply is not None else 0.0
         latency = None if asked is None else before + asked.elapsed_ms
@@ -93,19 +96,26 @@ class _Exchange:
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
         retrieved = self.retrieving and self.retrieving.reply
-        times: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
             "retrieval_latency_ms": retrieved and retrieved.elapsed_ms,
             "waited_ms": 1000 * sum(part.attempts.waited_s for part in self.parts),
             "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
+            "raw_cut": failure is not None and failure.kind == "too_large",
         }
         if stream is not None:
             # Where the time was up before the first text, that time is the least it would have taken.
             least = latency if failure is not None else None
-            times["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
-            times["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
-        return times
+            fields["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
+            fields["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
+        for part in self.parts:
+            received = part.reply or (failure if part is self.current else None)
+            if received is not None and (part.reply or received.body):
+                text = redact.text(received.body.decode("utf-8", "replace"))
+                fields["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
+                fields["raw_cut"] |= len(text) > MAX_RAW_CHARS
+        return fields
 
 
 class RAGClient:
@@ -169,8 +179,8 @@ class RAGClient:
         self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep, clock) if rps else None
         health = self.spec.health.path if self.spec.health is not None else None
         reach = partial(self.http.reaches, health, START_TIMEOUT_S)
-        place = self.redact.text(urlsplit(self.http.base).netloc)
-        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, reach, sleep, clock, place)
+        name = self.redact.text(urlsplit(self.http.base).netloc)
+        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, reach, sleep, clock, name)
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
@@ -269,11 +279,9 @@ class RAGClient:
         Never raises for what the server does: a failure is in the response's `error`.
         """
         if isinstance(question, str):
-            return await self._ask(question, Conversation(self.spec.session))
+            return await self.converse([question])
         trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
-        if question.turns:
-            return await self.converse(question.turns, trace)
-        return await self._ask(question.question, Conversation(self.spec.session), trace)
+        return await self.converse(question.turns or [question.question], trace)
 
     async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -288,8 +296,10 @@ class RAGClient:
         conversation, before = Conversation(self.spec.session), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
             response = await self._ask(message, conversation, trace)
+            if len(turns) == 1:
+                return response
             error = response.error or (conversation.problem() if number < len(turns) else None)
-            if error is not None and len(turns) > 1:
+            if error is not None:
                 error = error.model_copy(update={"message": f"turn {number} of {len(turns)}: {error.message}"})
             if number == len(turns):
                 return response.model_copy(update={"error": error, "turns": before})
@@ -301,12 +311,8 @@ class RAGClient:
         raise ValueError("a conversation has at least one turn")
 
     async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
-        asking, retrieving = _Part("ask", self.spec.ask, self.http), None
-        parts = [asking]
-        if self.spec.retrieve is not None:
-            retrieving = _Part("retrieve", self.spec.retrieve, self._retrieving)
-            parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
-        exchange, values = _Exchange(asking, retrieving, parts, parts[0]), conversation.values(message)
+        exchange, values = self._exchange(), conversation.values(message)
+        parts = exchange.parts
         try:
             async with asyncio.timeout(self.spec.deadline_s):
                 for part in parts:  # what the first one gives goes into the second
@@ -318,13 +324,21 @@ class RAGClient:
                     part.reply = await self.retrying.send(send, part.attempts, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:
                         values |= await asyncio.to_thread(self._given, part, part.reply)
+            size = sum(len(part.reply.body) for part in parts if part.reply is not None)
+            read = partial(self._read, exchange, conversation)
+            return await asyncio.to_thread(read) if size > _LARGE else read()
         except UnusableError as error:
             return self._failed(exchange, error)
         except TimeoutError:
             return self._failed(exchange, self._too_late(exchange.current))
-        size = sum(len(part.reply.body) for part in parts if part.reply is not None)
-        read = partial(self._read, exchange, conversation)
-        return await asyncio.to_thread(read) if size > _LARGE else read()
+
+    def _exchange(self) -> _Exchange:
+        asking, retrieve = _Part("ask", self.spec.ask, self.http), self.spec.retrieve
+        if retrieve is None:
+            return _Exchange(asking, None, [asking], asking)
+        retrieving = _Part("retrieve", retrieve, self._retrieving)
+        parts = [retrieving, asking] if self.spec.retrieves_first else [asking, retrieving]
+        return _Exchange(asking, retrieving, parts, parts[0])
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
@@ -383,22 +397,27 @@ class RAGClient:
 
     def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
         """The response that complete replies make."""
+        fields = self._fields(exchange, conversation)
+        return EvalResponse(**exchange.recorded(self.redact, None), **fields)
+
+    def _fields(self, exchange: _Exchange, conversation: Conversation, *, is_checked: bool = True) -> dict[str, Any]:
+        """What the bodies of complete replies hold.
+
+        Raises:
+            UnusableError: No answer that can be read.
+        """
         asking, bodies = exchange.asking, dict[str, Any]()
-        try:
-            for part in exchange.parts:
-                exchange.current = part
-                bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply)
-            exchange.current = asking
-            if self.spec.session is not None:
-                conversation.take(bodies["ask"])
-            streamed = asking.stream.streamed() if asking.stream is not None else None
-            if streamed is not None and streamed.text is not None:
-                streamed = streamed._replace(text=self.redact.text(streamed.text))
-            raw = asking.reply.body if asking.reply is not None else b""
-            fields = self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
-        except UnusableError as error:
-            return self._failed(exchange, error)
-        return EvalResponse(**self._recorded(exchange, None), **fields)
+        for part in exchange.parts:
+            exchange.current = part
+            bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply, is_checked=is_checked)
+        exchange.current = asking
+        if self.spec.session is not None:
+            conversation.take(bodies["ask"])
+        streamed = asking.stream.streamed() if asking.stream is not None else None
+        if streamed is not None and streamed.text is not None:
+            streamed = streamed._replace(text=self.redact.text(streamed.text))
+        raw = asking.reply.body if asking.reply is not None else b""
+        return self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
 
     def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
         """The body of a reply, as expressions see it.
@@ -408,7 +427,11 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = self.redact.value(_parsed(part.spec, reply.body, part.stream))
+            if part.stream is not None:
+                body: Any = part.stream.body()
+            else:
+                body = parse_json(reply.body) if part.spec.reply == "json" else reply.body.decode("utf-8", "replace")
+            body = self.redact.value(body)
         except TooManyValuesError as error:
             raise UnusableError(str(error), "too_large", reply.status) from error
         except ValueError as error:
@@ -447,22 +470,7 @@ class RAGClient:
         message = message if part.name == "ask" else f"{part.name}: {message}"
         error = ResponseError(kind=failure.kind, status=status, message=message, request=part.name)
         received = failure if isinstance(failure, ExchangeError) else None
-        return EvalResponse(error=error, **self._recorded(exchange, received))
-
-    def _recorded(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
-        """Times, attempts and the bodies that were received, as they are recorded.
-
-        Of a body that is too large, that is its beginning.
-        """
-        recorded = exchange.measured(failure)
-        recorded["raw_cut"] = failure is not None and failure.kind == "too_large"
-        for part in exchange.parts:
-            received = part.reply or (failure if part is exchange.current else None)
-            if received is not None and (part.reply or received.body):
-                text = self.redact.body(received.body)
-                recorded["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
-                recorded["raw_cut"] |= len(text) > MAX_RAW_CHARS
-        return recorded
+        return EvalResponse(error=error, **exchange.recorded(self.redact, received))
 
     def reread(self, raw: str, raw_retrieval: str | None = None) -> Mapping[str, Any]:
         """Read stored bodies with this client's mapping.
@@ -473,27 +481,15 @@ class RAGClient:
 
         Raises:
             UnusableError: They hold no answer for this mapping.
-            ValueError: One is not JSON.
         """
-        retrieve, retrieved, stream = self.spec.retrieve, None, None
-        if retrieve is not None and retrieve.map is not None:
-            if raw_retrieval is None:
-                raise MappingError("the run holds no body of a second request (server.retrieve)")
-            retrieved = _parsed(retrieve, raw_retrieval.encode())
+        exchange = self._exchange()
+        if self.spec.retrieve is not None and self.spec.retrieve.map is not None and raw_retrieval is None:
+            raise MappingError("the run holds no body of a second request (server.retrieve)")
+        for part, text in ((exchange.asking, raw), (exchange.retrieving, raw_retrieval)):
+            if part is not None and text is not None:
+                part.reply = Reply(httpx.codes.OK, {}, text.encode(), 0.0, 0.0)
         if self.spec.stream is not None:
-            stream = Collector(self.spec.stream)
-            stream.take(raw.encode(), 0.0)
-            stream.finish(0.0)
-        body = _parsed(self.spec.ask, raw.encode(), stream)
-        return self.reader.read(body, retrieved, stream.streamed() if stream is not None else None, raw.encode())
-
-
-def _parsed(spec: RequestSpec, body: bytes, stream: Collector | None = None) -> Any:
-    """The value of a body: the events of a stream, a text, or JSON.
-
-    Raises:
-        ValueError: It is not JSON.
-    """
-    if stream is not None:
-        return stream.body()
-    return parse_json(body) if spec.reply == "json" else body.decode("utf-8", "replace")
+            exchange.asking.stream = Collector(self.spec.stream)
+            exchange.asking.stream.take(raw.encode(), 0.0)
+            exchange.asking.stream.finish(0.0)
+        return self._fields(exchange, Conversation(self.spec.session), is_checked=False)

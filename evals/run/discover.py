@@ -329,10 +329,10 @@ class _Search:
 
     def read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
         """The keys that read a response: of the plan's profile, else guessed; None: it holds nothing."""
-        place: dict[str, Any] = {"url": f"{self.http.base}{plan.prefix}"}
-        place |= {"headers": dict(self.headers.written)} if self.headers.written else {}
+        address: dict[str, Any] = {"url": f"{self.http.base}{plan.prefix}"}
+        address |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
-        if plan.profile and (discovery := self._by_profile(plan, place, reply, question, guesses=bool(guess.rows))):
+        if plan.profile and (discovery := self._by_profile(plan, address, reply, question, guesses=bool(guess.rows))):
             return discovery
         ask = {**plan.ask, **guess.ask}
         if not guess.rows and (done := self._job_done(plan, reply)) is not None:
@@ -340,7 +340,7 @@ class _Search:
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        server: dict[str, Any] = {"profile": "none", **place}
+        server: dict[str, Any] = {"profile": "none", **address}
         if health := next((path for path in NAMES["health_paths"] if f"GET {path}" in self.api.operations), None):
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
@@ -354,7 +354,7 @@ class _Search:
         return _discovery(server, reply.text, passages, notes + ([] if guess.rows or retrieve else [_NO_PASSAGES]))
 
     def _by_profile(
-        self, plan: Plan, place: dict[str, Any], reply: Received, question: str, *, guesses: bool
+        self, plan: Plan, address: dict[str, Any], reply: Received, question: str, *, guesses: bool
     ) -> Discovery | None:
         """What a profile reads; None unless two signs speak for it, as its path alone does not."""
         name, second = str(plan.profile), None
@@ -363,7 +363,7 @@ class _Search:
             search = plans.profile_plan(name, retrieve, prefix=plan.prefix)
             self.tell(f"{search.name}, the second request of the profile {name}")
             second = self._send(search, question).text
-        discovery = _discovery({"profile": name, **place}, reply.text, second, [])
+        discovery = _discovery({"profile": name, **address}, reply.text, second, [])
         response = discovery.response
         listed_paths = self.api.paths & plans.paths_of_profile(name) - {plan.path}
         parts = ("answer", "chunks", "citations", "usage", "model", "confidence")

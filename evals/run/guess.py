@@ -31,10 +31,10 @@ _MOST_COLUMNS = 1000
 _LAST = re.compile(r"(?:\b|_)(?:end|done|final|finish|finished|complete|completed|stop)'?\Z")
 """How the condition of a stream's last event ends, where its name says that it is the last."""
 
-Row = tuple[int, ...]
+RowIndex = tuple[int, ...]
 """A place in the lists of a body, from the outermost on."""
 
-Columns = dict[str, dict[Row, Any]]
+BodyColumns = dict[str, dict[RowIndex, Any]]
 """Values by their expression, or by their path in a row, and by their row."""
 
 
@@ -122,16 +122,16 @@ def _are(kind: type, items: Any) -> bool:
     return isinstance(items, list) and bool(items) and all(isinstance(item, kind) for item in items)
 
 
-def columns_of(body: Any, at: str = "") -> Columns:
+def columns_of(body: Any, at: str = "") -> BodyColumns:
     """All values of a body that are no object and no list, those of alike items of a list in one column."""
-    columns: Columns = {}
+    columns: BodyColumns = {}
     for path, row, value in _cells(body, at, ()):
         if path in columns or len(columns) < _MOST_COLUMNS:
             columns.setdefault(path, {})[row] = value
     return columns
 
 
-def _cells(value: Any, at: str, row: Row) -> Iterator[tuple[str, Row, Any]]:
+def _cells(value: Any, at: str, row: RowIndex) -> Iterator[tuple[str, RowIndex, Any]]:
     if not isinstance(value, Mapping | list):
         yield at, row, value
     elif isinstance(value, Mapping):
@@ -139,9 +139,8 @@ def _cells(value: Any, at: str, row: Row) -> Iterator[tuple[str, Row, Any]]:
             yield from _cells(item, child(at, key), row)
     elif _are(list, value) and len(value) > 1:
         for number, cells in enumerate(value):
-            yield from (
-                each for place, cell in enumerate(cells) for each in _cells(cell, f"{at}[*][{place}]", (*row, number))
-            )
+            for position, cell in enumerate(cells):
+                yield from _cells(cell, f"{at}[*][{position}]", (*row, number))
     else:
         are_alike = len({*map(type, value)}) == 1 and not _are(list, value)
         for number, item in enumerate(value):
@@ -162,7 +161,9 @@ def _list_of(rows_at: str) -> str:
 # Texts that may be the answer.
 
 
-def _answers(columns: Columns, question: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, str, str]]:
+def _answers(
+    columns: BodyColumns, question: str, rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[float, str, str]]:
     """Weight, expression and text of what may be the answer: a text alone, the last message, all parts of one text."""
     for path, cells in columns.items():
         texts = {row: text for row, text in cells.items() if isinstance(text, str)}
@@ -170,21 +171,18 @@ def _answers(columns: Columns, question: str, rows: Sequence[Mapping[str, Any]])
         own = _own_columns(columns, at) if at else {}
         is_talk = _is_conversation(own, question)
         kind = next((key for key in own if snake(key) in NAMES["kinds"] and not is_talk), None)
-        options: dict[str, list[str]] = {}
+        parts: dict[str, list[str]] = {}
         if kind is None and not any(map(any, texts)):  # the first everywhere
-            options[path.replace("[]", "[0]") or "@"] = [*texts.values()]
+            parts[path.replace("[]", "[0]") or "@"] = [*texts.values()]
         elif is_talk:
-            options[f"{path} | [-1]"] = [*texts.values()][-1:]
+            parts[f"{path} | [-1]"] = [*texts.values()][-1:]
         elif kind is not None:
             for row, text in texts.items():
-                place = f"join('', {at} | [?{kind}=='{own[kind].get(row)}'].{name})"
-                options.setdefault(place, []).append(text)
+                parts.setdefault(f"join('', {at} | [?{kind}=='{own[kind].get(row)}'].{name})", []).append(text)
         elif name and len(own) == 1:
-            options[f"join('', {path})"] = [*texts.values()]
-        yield from (
-            (_answer_weight(path, "".join(parts), question, rows), place, "".join(parts))
-            for place, parts in options.items()
-        )
+            parts[f"join('', {path})"] = [*texts.values()]
+        for expression, text in ((expression, "".join(part)) for expression, part in parts.items()):
+            yield _answer_weight(path, text, question, rows), expression, text
 
 
 def _answer_weight(path: str, text: str, question: str, rows: Sequence[Mapping[str, Any]]) -> float:
@@ -203,7 +201,7 @@ def _answer_weight(path: str, text: str, question: str, rows: Sequence[Mapping[s
 # Rows that may be the chunks.
 
 
-def _take_chunks(guess: Guess, columns: Columns, question: str) -> Columns:
+def _take_chunks(guess: Guess, columns: BodyColumns, question: str) -> BodyColumns:
     """Take the rows for which most speaks, and give the columns that they leave."""
     tables = [_table(path, columns, question) for path in columns if _rows_of(path)[0]]
     table = max(tables, key=lambda table: table.weight, default=None)
@@ -213,12 +211,12 @@ def _take_chunks(guess: Guess, columns: Columns, question: str) -> Columns:
     return {path: cells for path, cells in columns.items() if not path.startswith(table.taken)}
 
 
-def _own_columns(columns: Columns, at: str) -> Columns:
+def _own_columns(columns: BodyColumns, at: str) -> BodyColumns:
     """The columns of some rows, by their path in a row."""
     return {name: cells for path, cells in columns.items() for rows_at, name in [_rows_of(path)] if rows_at == at}
 
 
-def _table(path: str, columns: Columns, question: str) -> Table:
+def _table(path: str, columns: BodyColumns, question: str) -> Table:
     """The table whose texts are a column."""
     rows_at, text = _rows_of(path)
     rows, own, list_at = [*columns[path]], _own_columns(columns, rows_at), _list_of(rows_at)
@@ -241,9 +239,9 @@ def _table(path: str, columns: Columns, question: str) -> Table:
     return Table(0 if is_none else _weight(chunks, rows_at, snake(text)), expression, chunks, taken)
 
 
-def _zipped(rows_at: str, columns: Columns, rows: Sequence[Row]) -> tuple[Columns, dict[str, str]]:
+def _zipped(rows_at: str, columns: BodyColumns, rows: Sequence[RowIndex]) -> tuple[BodyColumns, dict[str, str]]:
     """The columns of lists as long as that of these rows, and of what their object says; and these lists by name."""
-    outer, zipped, lists = _rows_of(_list_of(rows_at))[0], Columns(), dict[str, str]()
+    outer, zipped, lists = _rows_of(_list_of(rows_at))[0], BodyColumns(), dict[str, str]()
     for path, cells in columns.items():
         at, name = _rows_of(path)
         list_at = _list_of(at)
@@ -258,14 +256,14 @@ def _zipped(rows_at: str, columns: Columns, rows: Sequence[Row]) -> tuple[Column
     return zipped, lists
 
 
-def _is_conversation(own: Columns, question: str) -> bool:
+def _is_conversation(own: BodyColumns, question: str) -> bool:
     """Whether rows are messages: they name speakers, or repeat the question."""
     kinds = [cells.values() for name, cells in own.items() if snake(name) in NAMES["kinds"]]
     names_speakers = any({str(value).lower() for value in values} <= {*NAMES["speakers"]} for values in kinds)
     return names_speakers or any(len(cells) > 1 and question in cells.values() for cells in own.values())
 
 
-def _are_parts(own: Columns) -> bool:
+def _are_parts(own: BodyColumns) -> bool:
     """Whether rows are parts of one text: they say a kind and a text, and not where it is from."""
     filled = [
         name for name, cells in own.items() if not all(isinstance(value, bool | None) for value in cells.values())
@@ -286,7 +284,7 @@ def _weight(rows: Sequence[Mapping[str, Any]], path: str, name: str) -> float:
     return words * (1 + 0.5 * (len(keys) - 1)) * listed * (0.25 if is_other else 1)
 
 
-def _chunk_fields(columns: Columns, text: str) -> dict[str, str]:
+def _chunk_fields(columns: BodyColumns, text: str) -> dict[str, str]:
     """The parts of chunks by their columns, of which one is the text: by name, a document also by its look."""
     fields = {"text": text}
     for part, names in _CHUNK_NAMES.items():
@@ -315,14 +313,14 @@ def _fits(part: str, values: Sequence[Any]) -> bool:
 # What is cited, and whether all is well.
 
 
-def _take_citations(guess: Guess, columns: Columns) -> None:
+def _take_citations(guess: Guess, columns: BodyColumns) -> None:
     """Take a list of ids or numbers of chunks, which are counted from 0 where 0 is cited; marks need no keys."""
     if not guess.rows or guess.answer is None:
         return
-    ids, places = {str(row.get("chunk_id")) for row in guess.rows}, {str(n) for n in range(len(guess.rows) + 1)}
+    ids, numbers = {str(row.get("chunk_id")) for row in guess.rows}, {str(n) for n in range(len(guess.rows) + 1)}
     for path, cells in columns.items():
         (at, name), values = _rows_of(path), {str(value) for value in cells.values()}
-        if at.count("[]") == 1 and not name and (values <= ids or (_CITES.search(snake(at)) and values <= places)):
+        if at.count("[]") == 1 and not name and (values <= ids or (_CITES.search(snake(at)) and values <= numbers)):
             guess.map["citations"] = _list_of(at)
             guess.citations = {"given_as": "list"} | ({"base": 0} if "0" in values - ids else {})
             return
@@ -330,7 +328,7 @@ def _take_citations(guess: Guess, columns: Columns) -> None:
         guess.citations = {"base": 0}
 
 
-def _take_usage(guess: Guess, columns: Columns) -> None:
+def _take_usage(guess: Guess, columns: BodyColumns) -> None:
     """Take the name of the model and the object with the numbers of tokens."""
     objects: dict[str, dict[str, Any]] = {}
     for path, cells in columns.items():
@@ -356,6 +354,10 @@ def failure_in(body: Any) -> str | None:
     return None
 
 
+def _says_something(value: Any) -> bool:
+    return not isinstance(value, bool) and value not in (None, "")
+
+
 def unread_fields(body: Any, expressions: str) -> list[str]:
     """The paths of fields with content that no expression reads.
 
@@ -364,7 +366,7 @@ def unread_fields(body: Any, expressions: str) -> list[str]:
         expressions: All expressions, in one text.
     """
     words, columns = {*re.findall(r"\w+", expressions)}, columns_of(body)
-    filled = [path for path, cells in columns.items() if any(v not in (None, "", True, False) for v in cells.values())]
+    filled = [path for path, cells in columns.items() if any(map(_says_something, cells.values()))]
     return [path for path in filled if path and not {*re.findall(r"\w+", path)} <= words]
 
 
@@ -401,8 +403,9 @@ def read_events(raw: str, content_type: str = "") -> tuple[StreamFormat | None, 
 
 def _guess_stream(form: str, events: list[dict[str, Any]], question: str) -> Guess:
     """Map a stream: the text that comes in pieces, else that of one event; the rest is read from all events."""
-    guess, conditions = Guess(stream={"format": form} if form != "sse" else {}), [_condition(e, events) for e in events]
+    guess, conditions = Guess(), [_condition(event, events) for event in events]
     left = _take_chunks(guess, columns_of(events), question)
+    guess.stream = {"format": form} if form != "sse" else {}
     pieces: dict[tuple[str, str], dict[int, str]] = {}
     for path, cells in left.items():
         for (event, *_), text in cells.items():
@@ -410,21 +413,20 @@ def _guess_stream(form: str, events: list[dict[str, Any]], question: str) -> Gue
                 texts = pieces.setdefault((path.removeprefix("[]."), conditions[event]), {})
                 texts[event] = texts.get(event, "") + text
     weights = {
-        place: (len(texts) > 1, _answer_weight(place[0], "".join(texts.values()), question, guess.rows))
-        for place, texts in pieces.items()
+        key: _answer_weight(key[0], "".join(texts.values()), question, guess.rows) for key, texts in pieces.items()
     }
-    place = max((place for place in pieces if weights[place][1]), key=lambda place: weights[place], default=None)
-    if place is not None and guess.stream is not None:
-        (path, condition), guess.answer = place, "".join(pieces[place].values())
-        is_shared = path == "data" or sum(path == other for other, _ in pieces) > 1
-        if not weights[place][0]:
-            guess.map["answer"] = f"join('', [{f'?{condition}' if condition else ''}] | [].{path})"
-        elif condition and is_shared:
-            guess.stream["delta"] = f"{condition} && {path.replace('[]', '[0]')}"
+    key = max(
+        (key for key in pieces if weights[key]), key=lambda key: (len(pieces[key]) > 1, weights[key]), default=None
+    )
+    if key is not None:
+        (path, condition), guess.answer = key, "".join(pieces[key].values())
+        delta, is_shared = path.replace("[]", "[0]"), path == "data" or sum(path == other for other, _ in pieces) > 1
+        if len(pieces[key]) > 1:
+            guess.stream["delta"] = f"{condition} && {delta}" if condition and is_shared else delta
         else:
-            guess.stream["delta"] = path.replace("[]", "[0]")
+            guess.map["answer"] = f"join('', [{f'?{condition}' if condition else ''}] | [].{path})"
     if conditions.count(conditions[-1]) == 1 and _LAST.search(conditions[-1]):
-        guess.stream = {**(guess.stream or {}), "done": conditions[-1]}
+        guess.stream["done"] = conditions[-1]
     _take_citations(guess, {})
     _take_usage(guess, left)
     return guess

@@ -142,8 +142,8 @@ def missing_fields(refusal: str) -> list[tuple[str, ...]]:
     """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else the names quoted in its texts."""
     body = json_or(refusal, refusal)
     details = body.get("detail") if isinstance(body, Mapping) else None
-    places = [detail.get("loc") or () for detail in details or () if isinstance(detail, Mapping)]
-    fields = [tuple(map(str, place[1:])) for place in places]
+    locations = [detail.get("loc") or () for detail in details or () if isinstance(detail, Mapping)]
+    fields = [tuple(map(str, location[1:])) for location in locations]
     if not any(fields):
         texts = (text for cells in columns_of(body).values() for text in cells.values() if says_lacking(str(text)))
         names = (name for text in texts for name in _QUOTED_NAME.findall(str(text)))
@@ -224,7 +224,7 @@ class _BodyFiller:
         api: Resolves references.
 
     Attributes:
-        has_question: Whether the question has got a place.
+        has_question: Whether the body holds the question.
         made_up: The values that it invents, by path.
     """
 
