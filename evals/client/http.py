@@ -175,13 +175,11 @@ class HttpClient:
                 else:  # it would add a third to the CPU of a request, and keeps cookies
                     response = await transport.handle_async_request(request)
                     response.request = request
-                body, ended = await self._read(response, stream if response.is_success else None)
+                reply = await self._read(response, stream if response.is_success else None)
         except ExchangeError:
             raise
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
-        started: float = request.extensions["started"]
-        reply = Reply(response.status_code, response.headers, body, (ended - started) * 1000, started)
         if not response.is_success:
             raise self._refused(response, reply)
         if cookies is not None and "set-cookie" in response.headers:
@@ -201,8 +199,8 @@ class HttpClient:
         timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self.timeout_s)}
         return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
 
-    async def _read(self, response: httpx.Response, stream: Collector | None) -> tuple[bytes, float]:
-        """The body, and when it was complete."""
+    async def _read(self, response: httpx.Response, stream: Collector | None) -> Reply:
+        """The whole response; its time ends with the body, or with the last event of a stream."""
         started: float = response.request.extensions["started"]
         body, pieces = bytearray() if stream is None else stream.received, _decoded(response)
         try:
@@ -216,16 +214,16 @@ class HttpClient:
                     raise ExchangeError(message, "too_large", response.status_code, body=bytes(body[:4096]))
                 if stream is not None and stream.is_done:
                     break
-            ended = self.clock()
+            elapsed_ms = (self.clock() - started) * 1000
             if stream is not None:
-                stream.finish((ended - started) * 1000)
+                stream.finish(elapsed_ms)
                 with suppress(TimeoutError, httpx.HTTPError, UnusableError):
                     async with asyncio.timeout(_DRAIN_S):
                         async for _ in pieces:
                             pass
         finally:
             await response.aclose()
-        return bytes(body), ended
+        return Reply(response.status_code, response.headers, bytes(body), elapsed_ms, started)
 
     def _failed(
         self, error: Exception, request: httpx.Request, limit: float, stream: Collector | None
@@ -277,13 +275,13 @@ class HttpClient:
         try:
             if path is not None or self._proxy is not None:
                 await self.send("GET", path or "", timeout_s=timeout_s)
-            else:
-                url = httpx.URL(self.base)
-                async with asyncio.timeout(timeout_s):
-                    _, writer = await asyncio.open_connection(url.host, url.port or {"http": 80}.get(url.scheme, 443))
-                writer.close()
+                return True
+            url = httpx.URL(self.base)
+            port = url.port or (443 if url.scheme == "https" else 80)
+            _, writer = await asyncio.wait_for(asyncio.open_connection(url.host, port), timeout_s)
         except (OSError, ExchangeError):
             return False
+        writer.close()
         return True
 
 

@@ -405,11 +405,14 @@ def _guess_stream(form: str, events: list[dict[str, Any]], question: str) -> Gue
     """Map a stream: the text that comes in pieces, else that of one event; the rest is read from all events."""
     guess, conditions = Guess(), [_condition(event, events) for event in events]
     left = _take_chunks(guess, columns_of(events), question)
+    if len({row["text"] for row in guess.rows}) < len(guess.rows):  # the last event repeats them
+        guess.map["chunks"] = guess.map["chunks"].replace("[]", "[-1]", 1)
     guess.stream = {"format": form} if form != "sse" else {}
     pieces: dict[tuple[str, str], dict[int, str]] = {}
     for path, cells in left.items():
         for (event, *_), text in cells.items():
-            if isinstance(text, str) and path.startswith("[].data"):
+            is_answer = path.startswith("[].data") and (form != "vercel" or conditions[event] == "event == '0'")
+            if isinstance(text, str) and is_answer:
                 texts = pieces.setdefault((path.removeprefix("[]."), conditions[event]), {})
                 texts[event] = texts.get(event, "") + text
     weights = {
@@ -424,7 +427,7 @@ def _guess_stream(form: str, events: list[dict[str, Any]], question: str) -> Gue
         if len(pieces[key]) > 1:
             guess.stream["delta"] = f"{condition} && {delta}" if condition and is_shared else delta
         else:
-            guess.map["answer"] = f"join('', [{f'?{condition}' if condition else ''}] | [].{path})"
+            guess.map["answer"] = f"join('', {f'[?{condition}] | ' if condition else ''}[].{path})"
     if conditions.count(conditions[-1]) == 1 and _LAST.search(conditions[-1]):
         guess.stream["done"] = conditions[-1]
     _take_citations(guess, {})
