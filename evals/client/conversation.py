@@ -99,8 +99,7 @@ def render(template: Any, values: Mapping[str, Any]) -> Any:
     for item in template:
         value = render(item, values)
         # An item that is nothing but {{messages}} stands for all of them.
-        whole = TEMPLATE.fullmatch(item) if isinstance(item, str) and isinstance(value, list) else None
-        spread = whole is not None and whole[1] == "messages"
+        spread = isinstance(value, list) and isinstance(item, str) and item.strip("{ }") == "messages"
         filled += value if spread else [value]
     return filled
 

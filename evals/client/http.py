@@ -49,6 +49,9 @@ _HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f
 
 _LONGEST_HEADER = 65_536
 
+_INFLATED_AT_ONCE = 1024
+"""Bytes, of which each can stand for a thousand."""
+
 _DRAIN_S = 0.25
 """How long the rest of a stream is read after its end, so that its connection can serve again."""
 
@@ -309,7 +312,7 @@ _parsed = lru_cache(maxsize=256)(httpx.URL)
 
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
+    """The body without its content-encoding, a little at a time: a few bytes can stand for gigabytes."""
     name = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if name not in {"identity", "gzip", "deflate"}:
         raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
@@ -319,11 +322,9 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
         if name == "identity":
             yield piece
             continue
-        left = piece
         try:
-            while left and not inflate.unused_data:
-                yield inflate.decompress(left, 65_536)
-                left = inflate.unconsumed_tail
+            for start in range(0, len(piece), _INFLATED_AT_ONCE):
+                yield inflate.decompress(piece[start : start + _INFLATED_AT_ONCE])
         except zlib.error as error:
             raise UnusableError(f"the body is not {name}: {error}") from error
     if name != "identity" and (inflate.unused_data or not inflate.eof):

@@ -75,17 +75,20 @@ class _Exchange:
     is that of a server that does nothing else for the question.
     """
 
-    asking: _Part
-    retrieving: _Part | None
-    parts: list[_Part]
+    parts: dict[str, _Part]
     current: _Part
+
+    @property
+    def asking(self) -> _Part:
+        """The request that asks."""
+        return self.parts["ask"]
 
     def recorded(self, redact: Redactor, failure: ExchangeError | None) -> dict[str, Any]:
         """Times, attempts and the bodies that were received; latency counts from the first request it needs.
 
         Of a body that is too large, that is its beginning.
         """
-        asked, stream, first = self.asking.reply, self.asking.stream, self.parts[0]
+        asked, stream, first = self.asking.reply, self.asking.stream, next(iter(self.parts.values()))
         before = first.reply.elapsed_ms if first is not self.asking and first.reply is not None else 0.0
         latency = None if asked is None else before + asked.elapsed_ms
         if failure is not None:
@@ -95,13 +98,11 @@ class _Exchange:
         end, began, total = failure or asked, first.attempts.began, None
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
-        retrieved = self.retrieving and self.retrieving.reply
         fields: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
-            "retrieval_latency_ms": retrieved and retrieved.elapsed_ms,
-            "waited_ms": 1000 * sum(part.attempts.waited_s for part in self.parts),
-            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
+            "waited_ms": 1000 * sum(part.attempts.waited_s for part in self.parts.values()),
+            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts.values()),
             "raw_cut": failure is not None and failure.kind == "too_large",
         }
         if stream is not None:
@@ -109,7 +110,9 @@ class _Exchange:
             least = latency if failure is not None else None
             fields["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
             fields["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
-        for part in self.parts:
+        for part in self.parts.values():
+            if part.reply is not None and part is not self.asking:
+                fields["retrieval_latency_ms"] = part.reply.elapsed_ms
             received = part.reply or (failure if part is self.current else None)
             if received is not None and (part.reply or received.body):
                 text = redact.text(received.body.decode("utf-8", "replace"))
@@ -312,7 +315,7 @@ class RAGClient:
 
     async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
         exchange, values = self._exchange(), conversation.values(message)
-        parts = exchange.parts
+        parts = [*exchange.parts.values()]
         try:
             async with asyncio.timeout(self.spec.deadline_s):
                 for part in parts:  # what the first one gives goes into the second
@@ -334,11 +337,10 @@ class RAGClient:
 
     def _exchange(self) -> _Exchange:
         asking, retrieve = _Part("ask", self.spec.ask, self.http), self.spec.retrieve
-        if retrieve is None:
-            return _Exchange(asking, None, [asking], asking)
-        retrieving = _Part("retrieve", retrieve, self._retrieving)
-        parts = [retrieving, asking] if self.spec.retrieves_first else [asking, retrieving]
-        return _Exchange(asking, retrieving, parts, parts[0])
+        parts = [asking]
+        if retrieve is not None:
+            parts.insert(0 if self.spec.retrieves_first else 1, _Part("retrieve", retrieve, self._retrieving))
+        return _Exchange({part.name: part for part in parts}, parts[0])
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
@@ -407,7 +409,7 @@ class RAGClient:
             UnusableError: No answer that can be read.
         """
         asking, bodies = exchange.asking, dict[str, Any]()
-        for part in exchange.parts:
+        for part in exchange.parts.values():
             exchange.current = part
             bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply, is_checked=is_checked)
         exchange.current = asking
@@ -460,9 +462,8 @@ class RAGClient:
 
     def _failed(self, exchange: _Exchange, failure: UnusableError) -> EvalResponse:
         """The response of a question without an answer, whose message names the request that does not ask."""
-        part = exchange.current
-        if failure.request == "retrieve" and exchange.retrieving is not None:  # only the reader of both bodies knows it
-            part = exchange.retrieving
+        # Of two bodies, the reader of both knows which is the wrong one.
+        part = exchange.parts["retrieve"] if failure.request == "retrieve" else exchange.current
         message, reply = failure.message, part.reply
         status = reply.status if failure.status is None and reply is not None else failure.status
         if isinstance(failure, MappingError) and reply is not None:
@@ -485,9 +486,9 @@ class RAGClient:
         exchange = self._exchange()
         if self.spec.retrieve is not None and self.spec.retrieve.map is not None and raw_retrieval is None:
             raise MappingError("the run holds no body of a second request (server.retrieve)")
-        for part, text in ((exchange.asking, raw), (exchange.retrieving, raw_retrieval)):
-            if part is not None and text is not None:
-                part.reply = Reply(httpx.codes.OK, {}, text.encode(), 0.0, 0.0)
+        for name, part in exchange.parts.items():
+            text = raw if name == "ask" else raw_retrieval
+            part.reply = None if text is None else Reply(httpx.codes.OK, {}, text.encode(), 0.0, 0.0)
         if self.spec.stream is not None:
             exchange.asking.stream = Collector(self.spec.stream)
             exchange.asking.stream.take(raw.encode(), 0.0)

@@ -177,44 +177,42 @@ class OpenApi:
         self.operations: dict[str, Schema] = {
             f"{method.upper()} {path}": operation
             for path, methods in (document.get("paths") or {}).items()
-            for method, operation in dict(methods or {}).items()
+            for method, operation in (methods.items() if isinstance(methods, Mapping) else ())
             if isinstance(operation, Mapping)
         }
         self.paths = {name.partition(" ")[2] for name in self.operations}
-        schemes = self._below(document, "components", "securitySchemes").values()
+        schemes = map(self.below, self.below(document, "components", "securitySchemes").values())
         self.login_headers = [str(scheme.get("name")) for scheme in schemes if scheme.get("in") == "header"]
-        self.plans = [plan for name in self.operations if (plan := self._plan(*name.split(" ", 1)))]
+        self.plans = [plan for name in self.operations if (plan := self._plan(name))]
 
     def words(self, plan: Plan) -> set[str]:
         """The words of a path and its operationId, in small letters."""
         name = f"{plan.path} {self.operations.get(plan.name, {}).get('operationId', '')}"
         return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
 
-    def fields(self, schema: Schema) -> dict[str, Schema]:
-        """The schemas of the properties of an object."""
-        return {key: self._below(part) for key, part in (schema.get("properties") or {}).items()}
-
-    def items(self, schema: Schema) -> Schema:
-        """The schema of the items of a list."""
-        return self._below(schema, "items")
-
-    def _below(self, schema: Any, *keys: str) -> Schema:
+    def below(self, schema: Any, *keys: str) -> Schema:
         """The schema at some keys, each behind its references, of alternatives the first that is not null."""
+        for key in keys:
+            schema = self.below(schema).get(key)
         for _ in range(5):
             part = schema if isinstance(schema, Mapping) else {}
             choices = part.get("anyOf") or part.get("oneOf") or part.get("allOf") or [part]
-            schema = next((choice for choice in choices if choice.get("type") != "null"), {})
-            if str(schema.get("$ref")).startswith("#/"):
-                schema = self._below(self._document, *schema["$ref"][2:].split("/"))
-        return self._below(schema.get(keys[0]), *keys[1:]) if keys else schema
+            schemas = (choice for choice in choices if isinstance(choice, Mapping) and choice.get("type") != "null")
+            schema = next(schemas, {})
+            if (reference := str(schema.get("$ref"))).startswith("#/"):
+                schema = self._document
+                for key in reference[2:].split("/"):
+                    schema = schema.get(key) if isinstance(schema, Mapping) else None
+        return schema if isinstance(schema, Mapping) else {}
 
-    def _plan(self, method: str, path: str) -> Plan | None:
+    def _plan(self, name: str) -> Plan | None:
         """The request of an operation; None: it takes no question."""
-        keys = ("requestBody", "content", "application/json", "schema")
-        filler = _BodyFiller(self)
-        body = filler.body(self._below(self.operations[f"{method} {path}"], *keys))
-        is_asking = method == "POST" and "{" not in path and filler.has_question
-        return Plan({"path": path, "json": body}, "OpenAPI", filler.made_up) if is_asking else None
+        filler, path = _BodyFiller(self), name.removeprefix("POST ")
+        if path == name or "{" in path:
+            return None
+        content = self.below(self.operations[name], "requestBody", "content", "application/json", "schema")
+        body = filler.body(content)
+        return Plan({"path": path, "json": body}, "OpenAPI", filler.made_up) if filler.has_question else None
 
 
 class _BodyFiller:
@@ -240,22 +238,20 @@ class _BodyFiller:
             at: Its path.
             depth: Objects within objects that are entered.
         """
-        fields: dict[str, Schema] = self._api.fields(schema)
+        fields = {key: self._api.below(part) for key, part in (schema.get("properties") or {}).items()}
         required: Collection[str] = schema.get("required") or ()
         asking = None if self.has_question else _question_field(fields, required)
         self.has_question = self.has_question or asking is not None
         body: dict[str, Any] = {}
         for key, part in sorted(fields.items(), key=lambda item: item[0] not in required):
-            item = self._api.items(part)
+            item = self._api.below(part, "items")
             may_talk = snake(key) in NAMES["message_lists"] and not self.has_question
             enters = depth > 0 and (key in required or may_talk)
             if key == asking:
                 body[key] = QUESTION
             elif part.get("type") == "boolean" and re.match(r"(include|return|with|stream$)", snake(key)):
                 body[key] = snake(key) != "stream"
-            elif (
-                may_talk and part.get("type") == "array" and {"role", "content"} <= {*item.get("properties", _TURN[0])}
-            ):
+            elif may_talk and part.get("type") == "array" and {*_TURN[0]} <= {*item.get("properties", _TURN[0])}:
                 body[key], self.has_question = _TURN, True
             elif enters and part.get("properties"):
                 body[key] = self.body(part, f"{at}{key}.", depth - 1)
