@@ -34,7 +34,7 @@ MOST_REQUESTS = 6
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
 _NAMES_JOB = re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$")
 _NAMES_ID = re.compile(r"(^|_)(id|uuid|handle)$")
-_START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
+_START_TIMEOUT_S, _LOOK_EVERY_S, _MOST_SHOWN = 3.0, 1.0, 12
 _REFUSES_BODY = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _NO_PATH = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED})
 """No body is taken at this path."""
@@ -291,20 +291,14 @@ class _Search:
             documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == bare]
             to_path = [*plans.profile_plans(bare), *(documented or plans.usual_plans(path))]
             candidates = to_path if path else self._plans_to_known_paths()
-        kept, refused = list[Plan](), dict[str, None]()
-        for plan in candidates:
-            words = self.api.words(plan)
-            allowed = NAMES["chat_changes"] if words & {*NAMES["chatting"]} else ()
-            if changing := words & {*NAMES["changes"]} - {*allowed}:
-                refused[f"{plan.name} ({min(changing)})"] = None
-            else:
-                kept.append(plan)
-        reason = f"as its name says that it changes something: {', '.join(refused)}"
+        changing = {plan.name: self.api.changing_word(plan) for plan in candidates}
+        kept = [plan for plan in candidates if changing[plan.name] is None]
+        refused = ", ".join(f"{name} ({word})" for name, word in changing.items() if word is not None)
         if refused and not kept:
             hint = "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md"
-            raise ConfigError(f"not called, {reason}", hint)
+            raise ConfigError(f"not called, as its name says that it changes something: {refused}", hint)
         if refused:
-            self.tell(f"never called, {reason}")
+            self.tell(f"never called, as its name says that it changes something: {refused}")
         return kept
 
     def _plans_to_known_paths(self) -> list[Plan]:
@@ -315,11 +309,10 @@ class _Search:
         """
         profiles = list(plans.profile_plans(None))
         likely = [plan for plan in profiles if plan.path in self.api.paths]
-        likely.sort(key=lambda plan: -len(plans.paths_of_profile(str(plan.profile)) & self.api.paths))
         known = {*NAMES["usual_paths"], *(plan.path for plan in profiles)}
         likely += [plan for plan in self.api.plans if plan.path in known]
         if self.api.plans and not likely:
-            urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:5])
+            urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:_MOST_SHOWN])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
         return likely or [
             plan for path in NAMES["usual_paths"] for plan in (*plans.profile_plans(path), plans.usual_plans(path)[0])
@@ -365,9 +358,8 @@ class _Search:
             second = self._send(search, question).text
         discovery = _discovery({"profile": name, **address}, reply.text, second, [])
         response = discovery.response
-        listed_paths = self.api.paths & plans.paths_of_profile(name) - {plan.path}
         parts = ("answer", "chunks", "citations", "usage", "model", "confidence")
-        signs = sum(bool(getattr(response, part)) for part in parts) + bool(listed_paths)
+        signs = sum(bool(getattr(response, part)) for part in parts)
         is_read = signs >= 2 and response.error is None and (response.chunks or not guesses)
         self.tell(f"  the profile {name} {'reads' if is_read else 'does not read'} this answer")
         return discovery if is_read else None

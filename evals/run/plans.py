@@ -67,13 +67,6 @@ class Plan:
 # Of built-in profiles, and usual ones.
 
 
-def paths_of_profile(name: str) -> set[str]:
-    """All paths of a profile."""
-    profile = load_profile(name)
-    parts = [*profile.values(), *(profile.get("info") or ())]
-    return {part["path"] for part in parts if isinstance(part, Mapping) and "path" in part}
-
-
 def profile_plan(name: str, request: Mapping[str, Any], **parts: Any) -> Plan:
     """The plan of a request of a profile.
 
@@ -97,9 +90,6 @@ def profile_plans(path: str | None) -> Iterator[Plan]:
 
 def usual_plans(path: str) -> list[Plan]:
     """Requests with usual bodies to a path, the likeliest first."""
-    if "graphql" in path:
-        body = {"query": "{ask(question: {{question_json}})}"}
-        return [Plan({"path": path, "json": body}, "GraphQL", {"query": "ask(question)"})]
     bodies: list[Any] = [{name: QUESTION} for name in ("question", "query", "message", "input", "prompt")]
     bodies.insert(0 if re.search(r"completions|messages|converse", path) else 2, {"messages": _TURN})
     return [Plan({"path": path, "json": body}, _USUAL_BODY) for body in bodies]
@@ -185,10 +175,12 @@ class OpenApi:
         self.login_headers = [str(scheme.get("name")) for scheme in schemes if scheme.get("in") == "header"]
         self.plans = [plan for name in self.operations if (plan := self._plan(name))]
 
-    def words(self, plan: Plan) -> set[str]:
-        """The words of a path and its operationId, in small letters."""
+    def changing_word(self, plan: Plan) -> str | None:
+        """The word in the path or the operationId of a request that says that it changes something; None: none does."""
         name = f"{plan.path} {self.operations.get(plan.name, {}).get('operationId', '')}"
-        return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+        words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+        allowed = NAMES["chat_changes"] if words & {*NAMES["chatting"]} else ()
+        return min(words & {*NAMES["changes"]} - {*allowed}, default=None)
 
     def below(self, schema: Any, *keys: str) -> Schema:
         """The schema at some keys, each behind its references, of alternatives the first that is not null."""
