@@ -106,7 +106,13 @@ def _below(at: str, path: str) -> str:
 
 
 def _selected(fields: Mapping[str, str]) -> str:
-    return f"{{{', '.join(f'{name}: {path}' for name, path in fields.items())}}}"
+    parts = (": ".join((name, path or "@")) for name, path in fields.items())
+    return f"{{{', '.join(parts)}}}"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def json_or(default: Any, text: str) -> Any:
@@ -136,7 +142,7 @@ def _cells(value: Any, at: str, row: RowIndex) -> Iterator[tuple[str, RowIndex, 
         yield at, row, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _cells(item, child(at, key), row)
+            yield from _cells(item, child(at, key), row) if key else ()
     elif _are(list, value) and len(value) > 1:
         for number, cells in enumerate(value):
             for position, cell in enumerate(cells):
@@ -170,7 +176,7 @@ def _answers(
         at, name = _rows_of(path)
         own = _own_columns(columns, at) if at else {}
         is_talk = _is_conversation(own, question)
-        kind = next((key for key in own if snake(key) in NAMES["kinds"] and not is_talk), None)
+        kind = next((key for key in own if key in NAMES["kinds"] and not is_talk), None)
         parts: dict[str, list[str]] = {}
         if kind is None and not any(map(any, texts)):  # the first everywhere
             parts[path.replace("[]", "[0]") or "@"] = [*texts.values()]
@@ -178,7 +184,8 @@ def _answers(
             parts[f"{path} | [-1]"] = [*texts.values()][-1:]
         elif kind is not None:
             for row, text in texts.items():
-                parts.setdefault(f"join('', {at} | [?{kind}=='{own[kind].get(row)}'].{name})", []).append(text)
+                if isinstance(value := own[kind].get(row), str):
+                    parts.setdefault(f"join('', {at} | [?{kind}=={_literal(value)}].{name})", []).append(text)
         elif name and len(own) == 1:
             parts[f"join('', {path})"] = [*texts.values()]
         for expression, text in ((expression, "".join(part)) for expression, part in parts.items()):
@@ -219,15 +226,21 @@ def _own_columns(columns: BodyColumns, at: str) -> BodyColumns:
 def _table(path: str, columns: BodyColumns, question: str) -> Table:
     """The table whose texts are a column."""
     rows_at, text = _rows_of(path)
-    rows, own, list_at = [*columns[path]], _own_columns(columns, rows_at), _list_of(rows_at)
+    own, list_at = _own_columns(columns, rows_at), _list_of(rows_at)
+    rows = list(dict.fromkeys(row for cells in own.values() for row in cells))
     expression, fields = rows_at, _chunk_fields(own, text)
     taken: tuple[str, ...] = (f"{list_at}[",)
     if not {"document_id", "document_name"} & {*fields}:
         zipped, lists = _zipped(rows_at, columns, rows)
-        more = _chunk_fields(zipped, _below(snake(list_at), text))
+        name = _below(child("", snake(list_at)), text)
+        more = _chunk_fields(zipped, name) if name in zipped else {}
         if {"document_id", "document_name"} & {*more}:
             outer = _rows_of(list_at)[0]
-            used = {name: lists[name] for name in lists if any(re.match(rf"{name}\b", at) for at in more.values())}
+            used = {
+                name: at
+                for name, at in lists.items()
+                if any(f"{part}.".startswith(f"{name}.") for part in more.values())
+            }
             expression, own, fields = _below(outer, f"zip({_selected(used)})[]"), zipped, more
             taken = (f"{_list_of(outer)}[",) if outer else tuple(f"{at}[" for at in used.values())
     chunks = [{part: own[name].get(row) for part, name in fields.items()} for row in rows]
@@ -251,8 +264,8 @@ def _zipped(rows_at: str, columns: BodyColumns, rows: Sequence[RowIndex]) -> tup
             part, filled, name = path, {row: cells.get(row[:-1]) for row in rows}, ""
         else:
             continue
-        zipped[_below(snake(part), name)] = filled
-        lists[snake(part)] = part.removeprefix(outer).removeprefix(".")
+        if key := child("", snake(part)) if snake(part) else "":
+            zipped[_below(key, name)], lists[key] = filled, part.removeprefix(outer).removeprefix(".")
     return zipped, lists
 
 
@@ -438,11 +451,12 @@ def _guess_stream(form: str, events: list[dict[str, Any]], question: str) -> Gue
 def _condition(event: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> str:
     """What tells events of this kind from others, as an expression; empty: nothing."""
     if len({other["event"] for other in events}) > 1:
-        return f"event == '{event['event']}'"
+        return f"event == {_literal(event['event'])}"
     objects = [other["data"] for other in events if isinstance(other["data"], Mapping)]
     kinds = (key for key in NAMES["kinds"] if len({str(item.get(key)) for item in objects}) > 1)
-    kind, data = next(kinds, None), event["data"] if isinstance(event["data"], Mapping) else {}
-    return f"data.{kind} == '{data[kind]}'" if kind in data else ""
+    kind = next(kinds, "")
+    value = event["data"].get(kind) if isinstance(event["data"], Mapping) else None
+    return f"data.{kind} == {_literal(value)}" if isinstance(value, str) else ""
 
 
 def _guess_xml(raw: str) -> Guess:
