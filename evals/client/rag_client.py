@@ -4,8 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -55,14 +54,13 @@ _LARGE = 128 * 1024
 _SHOWN = 120
 
 
-@dataclass(slots=True, eq=False)
-class _Part:
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Part(Attempts):
     """One of the requests of a question: the one that asks or the one that retrieves, with what came of it."""
 
     name: Literal["ask", "retrieve"]
     spec: RequestSpec
     http: HttpClient
-    attempts: Attempts = field(default_factory=Attempts)
     reply: Reply | None = None
     stream: Collector | None = None
 
@@ -95,14 +93,14 @@ class _Exchange:
             is_late = failure.kind == "timeout" and self.current in (first, self.asking)
             # Without a start, the time is that of the whole question.
             latency = failure.elapsed_ms + (before if failure.started is not None else 0.0) if is_late else None
-        end, began, total = failure or asked, first.attempts.began, None
+        end, began, total = failure or asked, first.began, None
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
         fields: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
-            "waited_ms": 1000 * sum(part.attempts.waited_s for part in self.parts.values()),
-            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts.values()),
+            "waited_ms": 1000 * sum(part.waited_s for part in self.parts.values()),
+            "attempts": 1 + sum(max(0, part.failed - (part.reply is None)) for part in self.parts.values()),
             "raw_cut": failure is not None and failure.kind == "too_large",
         }
         if stream is not None:
@@ -176,7 +174,7 @@ class RAGClient:
         self._login = None if login is None else OAuth2(self.spec, login.oauth2, self.redact, client, clock)
         self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
         self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
-        self._opened = AsyncExitStack()
+        self._clients = {self.http, self._retrieving, self._login.http if self._login is not None else self.http}
         self.run_id: str | None = None
         self.reader = ResponseReader(self.spec)
         self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep, clock) if rps else None
@@ -186,14 +184,13 @@ class RAGClient:
         self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, reach, sleep, clock, name)
 
     async def __aenter__(self) -> "RAGClient":
-        async with AsyncExitStack() as opened:
-            for client in {self.http, self._retrieving, self._login.http if self._login else self.http}:
-                await opened.enter_async_context(client)
-            self._opened = opened.pop_all()
+        for client in self._clients:
+            await client.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._opened.aclose()
+        for client in self._clients:
+            await client.__aexit__()
 
     @property
     def url(self) -> str:
@@ -324,7 +321,7 @@ class RAGClient:
                     if trace is not None:
                         request["headers"] = {TRACEPARENT: trace, **request.get("headers", {})}
                     send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
-                    part.reply = await self.retrying.send(send, part.attempts, self._max_attempts)
+                    part.reply = await self.retrying.send(send, part, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:
                         values |= await asyncio.to_thread(self._given, part, part.reply)
             size = sum(len(part.reply.body) for part in parts if part.reply is not None)
@@ -336,10 +333,12 @@ class RAGClient:
             return self._failed(exchange, self._too_late(exchange.current))
 
     def _exchange(self) -> _Exchange:
-        asking, retrieve = _Part("ask", self.spec.ask, self.http), self.spec.retrieve
+        asking, retrieve = _Part(name="ask", spec=self.spec.ask, http=self.http), self.spec.retrieve
         parts = [asking]
         if retrieve is not None:
-            parts.insert(0 if self.spec.retrieves_first else 1, _Part("retrieve", retrieve, self._retrieving))
+            parts.insert(
+                0 if self.spec.retrieves_first else 1, _Part(name="retrieve", spec=retrieve, http=self._retrieving)
+            )
         return _Exchange({part.name: part for part in parts}, parts[0])
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
@@ -454,7 +453,7 @@ class RAGClient:
 
     def _too_late(self, part: _Part) -> ExchangeError:
         """The failure of a question that reached its deadline."""
-        limit, attempts = self.spec.deadline_s, counted(part.attempts.failed + 1, "attempt")
+        limit, attempts = self.spec.deadline_s, counted(part.failed + 1, "attempt")
         message, received = f"no answer within {limit:g} s, in {attempts} (server.deadline_s)", b""
         if part.stream is not None and part.stream.received:
             message, received = f"{message}: the stream brought {part.stream.so_far}", bytes(part.stream.received)
