@@ -285,6 +285,8 @@ class HttpClient:
         except (OSError, ExchangeError):
             return False
         writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
         return True
 
 
