@@ -39,7 +39,7 @@ def estimated(config: EvalConfig) -> Estimate:
     """What judging will take; nobody is asked."""
     workload = load_workload(config)
     records = [EvalRecord(question=question) for question in workload.questions]
-    found = estimate_of(config, check_config(config), records, workload.documents)
+    found = estimate_of(config, check_config(config), records)
     assert found is not None
     return found
 

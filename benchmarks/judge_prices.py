@@ -57,7 +57,7 @@ def estimated(suite: str, model: str) -> Estimate | None:
             return None
         workload = load_workload(config)
         records = [EvalRecord(question=question) for question in workload.questions]
-        return estimate_of(config, metrics, records, workload.documents)
+        return estimate_of(config, metrics, records)
 
 
 def main() -> None:

@@ -337,9 +337,7 @@ class EvaluationRunner:
             prepared.stop,
         )
         settings = tools.settings(self.config, run.server.citation_base)
-        judging = tools.begin_judging(
-            self.config, settings, journal, self.observer, documents=prepared.workload.documents, before=run.judge
-        )
+        judging = tools.begin_judging(self.config, settings, journal, self.observer, before=run.judge)
         problem: BaseException | None = None
         snapshot_end = None
         try:
@@ -373,11 +371,7 @@ class EvaluationRunner:
             *self.remarks.made,
             *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
             *([CHANGED] if changed else []),
-            *(
-                [f"{counted(refused, 'request', 'was')} {REFUSED}"]
-                if (refused := server.client.retrying.refused)
-                else []
-            ),
+            *([f"{counted(refused, 'request', 'was')} {REFUSED}"] if refused else []),
             *(judging.notes(run.config) if judging is not None else []),
             *([f"{JUDGE_NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []),
         ]

@@ -12,12 +12,12 @@ from evals.generate.pipeline import TRIES, YIELD, QuestionPlan, quotas_of, strea
 from evals.generate.solving import FEW, MANY
 from evals.judges.budget import thinking_allowance
 from evals.judges.money import judge_price
-from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of, usual_tokens
-from evals.run.estimate import SECONDS_A_CALL, SECONDS_A_ROUND, Estimate
-from evals.schemas.verdicts import JudgeUsage, VerdictRequest
+from evals.judges.prompts import call_of, usual_usage
+from evals.run.estimate import SECONDS_A_CALL, Estimate
+from evals.schemas.verdicts import VerdictRequest
 
-_OFF, _ROUNDS = 0.25, 4
-"""By which share sizes of replies may be off, and rounds of batches that are usual: drafts and answers, twice."""
+_OFF = 0.25
+"""By which share sizes of replies may be off."""
 
 
 def estimate_generation(plan: QuestionPlan, passages: PassageSet, journal: QuestionJournal | None) -> Estimate:
@@ -43,17 +43,15 @@ def estimate_generation(plan: QuestionPlan, passages: PassageSet, journal: Quest
     high = sum(call.cost(1) for call in [*needed, *spare])
     judge, expected = plan.writer.judge, len(needed) / YIELD
     priced = high > 0 or not needed
-    rounds = _ROUNDS if judge.batch and needed else 0
     usual = f"about ${middle:.2f} and these counts" if priced else "these counts"
     return Estimate(
         calls=round(expected),
         cached=0,
-        input_tokens=round(sum(call.sent for call in needed) / YIELD),
-        output_tokens=round(sum(call.written for call in needed) / YIELD),
+        input_tokens=round(sum(call.usage.input_tokens for call in needed) / YIELD),
+        output_tokens=round(sum(call.usage.output_tokens for call in needed) / YIELD),
         cost_low_usd=low * (1 - _OFF) if priced else None,
         cost_high_usd=high * (1 + _OFF) if priced else None,
-        minutes=(rounds * SECONDS_A_ROUND or expected * SECONDS_A_CALL / judge.concurrency) / 60,
-        rounds=rounds,
+        minutes=None if judge.batch and needed else expected * SECONDS_A_CALL / judge.concurrency / 60,
         basis=f"{usual} if {YIELD:.0%} of the drafts are accepted; the range is from all of them to one in {TRIES}",
     )
 
@@ -72,18 +70,15 @@ def _requests(
 
 
 class _Call:
-    """The size of a call in tokens."""
+    """The size of a call in tokens, and what it costs."""
 
     def __init__(self, config: EvalConfig, request: VerdictRequest) -> None:
-        call, self._config = call_of(request), config
-        self._kept = len(call.system) // CHARACTERS_A_TOKEN
-        self.sent = self._kept + len(call.content) // CHARACTERS_A_TOKEN
-        self.written = usual_tokens(request)
+        self.usage, self._config = usual_usage(request, call_of(request)), config
 
     def cost(self, thought: float) -> float:
         """What it costs with a share of the allowance of thinking; without any, the vendor's cache has the prompt."""
-        judge = self._config.judge
+        judge, usage = self._config.judge, self.usage
         price = judge_price(self._config.prices, judge.provider, judge.base_url, batch=judge.batch)
-        written = self.written + round(thought * thinking_allowance(judge.model, judge.effort))
-        cache = {"cache_write_tokens": self._kept} if thought else {"cache_read_tokens": self._kept}
-        return price(judge.model, JudgeUsage(input_tokens=self.sent, output_tokens=written, **cache)) or 0.0
+        written = usage.output_tokens + round(thought * thinking_allowance(judge.model, judge.effort))
+        changed = {"cache_write_tokens": usage.cache_read_tokens, "cache_read_tokens": 0} if thought else {}
+        return price(judge.model, usage.model_copy(update={"output_tokens": written, **changed})) or 0.0

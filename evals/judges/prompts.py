@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.models import Call
 from evals.schemas.base import Record
-from evals.schemas.verdicts import Prompt, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, Prompt, VerdictRequest
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -163,6 +163,12 @@ _OTHER_LENGTH, _CHARACTERS_A_CLAIM = 60, 110
 def usual_tokens(request: VerdictRequest) -> int:
     """Tokens of a reply of the usual size, without thinking."""
     return len(json.dumps(usual_reply(load_prompt(request.prompt), request.data))) // CHARACTERS_A_TOKEN
+
+
+def usual_usage(request: VerdictRequest, call: Call) -> JudgeUsage:
+    """What the call of a request takes without thinking; its instructions are in the vendor's cache, as at best."""
+    sent, kept = (len(text) // CHARACTERS_A_TOKEN for text in (call.content, call.system))
+    return JudgeUsage(input_tokens=sent + kept, output_tokens=usual_tokens(request), cache_read_tokens=kept)
 
 
 def usual_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:

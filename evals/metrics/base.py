@@ -253,6 +253,10 @@ _INJECTED = "the judge flags the data: it holds text that tells it what to decid
 _SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"
 
 
+UNSENT = ("the server sent no ", "this server only retrieves")
+"""How reasons begin that hold for a server whatever it is asked."""
+
+
 def _lacking(metric: BaseMetric, sample: Sample) -> str | None:
     """What of the response the metric lacks; None where nothing."""
     response, needs = sample.response, metric.needs

@@ -29,7 +29,6 @@ from evals.run.embedded import check_embedded
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.judging import Judging
 from evals.run.observer import Observer
-from evals.schemas.dataset import Document
 from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, JudgeVerdict
 from evals.scoring.calibration import find_calibration, hashes_of, refuse_uncalibrated
@@ -216,7 +215,6 @@ class Tools:
         journal: Journal,
         observer: Observer,
         *,
-        documents: Sequence[Document] = (),
         before: JudgeRecord | None = None,
         free: Callable[[str], Sequence[JudgeVerdict]] = lambda _: (),
     ) -> Judging | None:
@@ -227,7 +225,6 @@ class Tools:
             settings: How its records are scored.
             journal: Of the run: answers are read from it, and verdicts go to it.
             observer: Receives the estimate, the progress and what must be known.
-            documents: The corpus, where it is at hand: it tells how large chunks may be.
             before: The judge of the run that is resumed.
             free: By question, verdicts of other runs that cost this one nothing.
         """
@@ -237,7 +234,7 @@ class Tools:
             record.model_copy(update={"verdicts": [*record.verdicts, *free(record.question.id)]}) for record in journal
         ]
         spent = sum((verdict.spent for record in known for verdict in record.verdicts), JudgeSpending())
-        estimate = estimate_judging(self.metrics, known, documents, config, settings)
+        estimate = estimate_judging(self.metrics, known, config, settings)
         # What calls of unknown cost took counts at the estimate.
         each_usd = (estimate.cost_high_usd or 0.0) / (estimate.calls or 1)
         self.judge.budget.spent_usd += spent.cost_usd + spent.unpriced * each_usd
@@ -336,18 +333,15 @@ def make_judge(config: EvalConfig) -> LLMJudge:
     )
 
 
-def estimate_of(
-    config: EvalConfig, metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], documents: Sequence[Document] = ()
-) -> Estimate | None:
+def estimate_of(config: EvalConfig, metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> Estimate | None:
     """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody.
 
     Args:
         config: Of the run.
         metrics: Of the run.
         records: Questions, with the responses and verdicts that are there already.
-        documents: The corpus, where it is at hand.
     """
     if not wants_judge(config, metrics):
         return None
     settings = replace(config.score_settings(judged=True), asks_correctness=asks_correctness(metrics))
-    return estimate_judging(metrics, records, documents, config, settings)
+    return estimate_judging(metrics, records, config, settings)

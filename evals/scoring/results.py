@@ -96,21 +96,26 @@ class Column:
         """The values, NaN where there is none."""
         return np.frombuffer(self.values, dtype=np.float64) if self.values else np.empty(0)
 
+    def _codes(self) -> "np.ndarray[Any, np.dtype[np.uint16]]":
+        return np.frombuffer(self.codes, dtype=np.uint16) if self.codes else np.empty(0, np.uint16)
+
     def counts(self, rows: "np.ndarray[Any, Any] | None" = None) -> dict[Reason, int]:
         """How many questions have each reason."""
-        codes = np.frombuffer(self.codes, dtype=np.uint16) if self.codes else np.empty(0, np.uint16)
+        codes = self._codes()
         totals = np.bincount(codes if rows is None else codes[rows], minlength=len(self.reasons))
         return {reason: int(count) for reason, count in zip(self.reasons, totals, strict=True) if count}
 
-    def mask(self, missing: str) -> "np.ndarray[Any, Any]":
-        """Which questions lack a value for this kind of reason."""
-        wanted = np.array([reason.missing == missing for reason in self.reasons])
-        return wanted[np.frombuffer(self.codes, dtype=np.uint16)] if self.codes else np.empty(0, bool)
+    def mask(self, *missing: str) -> "np.ndarray[Any, np.dtype[np.bool]]":
+        """Which questions lack a value for one of these kinds of reasons."""
+        return self._with([reason.missing in missing for reason in self.reasons])
 
-    def late(self) -> Vector:
-        """The values of requests that timed out: the true ones are greater."""
-        wanted = np.array([reason.is_late for reason in self.reasons])
-        return self.numbers[wanted[np.frombuffer(self.codes, dtype=np.uint16)]] if self.codes else np.empty(0)
+    def late(self) -> "np.ndarray[Any, np.dtype[np.bool]]":
+        """Which values are of requests that timed out: the true ones are greater."""
+        return self._with([reason.is_late for reason in self.reasons])
+
+    def _with(self, chosen: Sequence[bool]) -> "np.ndarray[Any, np.dtype[np.bool]]":
+        """Which questions have one of the chosen reasons."""
+        return np.take(np.array(chosen, dtype=np.bool), self._codes())
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import UNSENT, Aggregation, BaseMetric
 from evals.schemas.results import MetricCounts, MetricGroup, MetricInterval, MetricSummary, Scorecard
 from evals.scoring.results import Column, Results
 from evals.scoring.settings import ScoreSettings
@@ -79,10 +79,12 @@ def scored_values(
 ) -> tuple[Vector, Rows]:
     """The values that count, and the places of their questions among `rows`.
 
-    With `worst_on_error` a question without an answer counts as the metric's worst value.
+    With `worst_on_error` a question without an answer counts as the metric's worst value, unless the server never sends
+    what the metric measures: who cites nothing has not cited wrongly where an answer failed.
     """
     values = column.numbers
-    if worst_on_error and metric.worst is not None:
+    never_sent = any((reason.text or "").startswith(UNSENT) for reason in column.reasons) and np.isnan(values).all()
+    if worst_on_error and metric.worst is not None and not never_sent:
         values = np.where(column.mask("transport"), metric.worst, values)
     if rows is not None and len(values):
         values = values[rows]
@@ -159,7 +161,7 @@ def summarise(
     ci = estimate.interval if estimate else None
     if ci is not None and metric.aggregation is Aggregation.SUM:
         ci = ci[0] * size, ci[1] * size
-    late = column.late() if metric.aggregation is Aggregation.PERCENTILE else np.empty(0)
+    late = values[column.late()[of_run]] if metric.aggregation is Aggregation.PERCENTILE else np.empty(0)
     labels = Counter[str]()
     for reason, count in reasons.items():
         if reason.label and reason.missing is None:
@@ -174,9 +176,7 @@ def summarise(
         ci=ci,
         interval=described(estimate, open_above=ci is not None and bool((late <= ci[1]).any())),
         at_least=value is not None and bool(len(late)) and float(late.min()) <= value,
-        bounds=_bounds(metric, values, counts.lost)
-        if sample is None
-        else _bounds_of_sample(metric, values, of_run, column, sample, rows),
+        bounds=_bounds(metric, column, sample, rows),
         reason=_why_missing(column, rows) if value is None else None,
         rules=dict(column.rules) if rows is None else {},
         labels=dict(labels),
@@ -194,27 +194,26 @@ def described(estimate: Estimate | None, *, open_above: bool = False) -> MetricI
     )
 
 
-def _bounds(metric: BaseMetric, values: Vector, lost: int) -> Interval | None:
-    """The value if every lost question had scored worst, and best; None where none is lost, or without a range."""
-    worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
-    if not lost or worst is None or best is None:
+def _bounds(metric: BaseMetric, column: Column, sample: Strata | None, rows: Rows | None) -> Interval | None:
+    """The value if every lost question had scored worst, and best; None where none is lost, or without a range.
+
+    Of a sample, a lost question stands for as many as any other of its stratum.
+    """
+    ends = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
+    lost = column.mask("transport", "judge", "injection", "fault")
+    if None in ends or not lost.any() or (sample is not None and metric.aggregation is Aggregation.PERCENTILE):
         return None
-    low, high = (value_over(metric, np.append(values, np.full(lost, end))) for end in (worst, best))
+    kept = np.flatnonzero(lost | ~np.isnan(column.numbers))
+    kept = kept if rows is None else np.intersect1d(kept, rows)
+    if not lost[kept].any():
+        return None
+    values = [np.where(lost, float(end or 0.0), column.numbers)[kept] for end in ends]
+    if sample is None:
+        low, high = (value_over(metric, filled) for filled in values)
+    else:
+        times = float(sample.of(kept).sum()) if metric.aggregation is Aggregation.SUM else 1.0
+        low, high = (times * sample.mean(filled, kept) for filled in values)
     return None if low is None or high is None else (low, high)
-
-
-def _bounds_of_sample(
-    metric: BaseMetric, values: Vector, places: Rows, column: Column, sample: Strata, rows: Rows | None
-) -> Interval | None:
-    """The same of a mean over a whole: a lost question stands for as many as any other of its stratum."""
-    masks = [column.mask(kind) for kind in ("transport", "judge", "injection", "fault")]
-    lost = np.flatnonzero(np.logical_or.reduce(masks))
-    lost = np.setdiff1d(lost if rows is None else np.intersect1d(lost, rows), places)
-    if not len(lost) or metric.low is None or metric.high is None or metric.aggregation is Aggregation.PERCENTILE:
-        return None
-    every = np.append(places, lost)
-    low, high = (sample.mean(np.append(values, np.full(len(lost), end)), every) for end in (metric.low, metric.high))
-    return (high, low) if metric.higher_is_better is False else (low, high)
 
 
 def _why_missing(column: Column, rows: Rows | None) -> str:

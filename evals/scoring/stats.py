@@ -167,7 +167,7 @@ class PairedTest:
 
     Attributes:
         difference: Of the means.
-        interval: At the confidence 1 - level; it excludes 0 if and only if p < level (paired t).
+        interval: At the confidence 1 - level; where there is a p, it excludes 0 if and only if p < level (paired t).
         p: Two-sided; None where too few questions differ.
         test: "mcnemar" or "t".
         n: Questions with a value in both runs.

@@ -28,7 +28,7 @@ class DiskList(Sequence[T]):
     def __init__(self, values: Iterable[T] = (), folder: Path | None = None) -> None:
         self._ends = array("Q", [0])
         self._folder = folder if folder is not None and folder.is_dir() else None
-        self._at_end = True
+        self._position = 0
         try:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
         except OSError as error:
@@ -54,24 +54,28 @@ class DiskList(Sequence[T]):
         """Write a value behind the others."""
         data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         try:
-            if not self._at_end:
-                self._file.seek(self._ends[-1])
-                self._at_end = True
+            self._move_to(self._ends[-1])
             self._file.write(data)
         except OSError as error:
             raise self._full(error) from error
-        self._ends.append(self._ends[-1] + len(data))
+        self._position += len(data)
+        self._ends.append(self._position)
 
     def _read(self, place: int) -> T:
         start, end = self._ends[place], self._ends[place + 1]
         try:
-            if self._at_end or self._file.tell() != start:
-                self._file.seek(start)
-                self._at_end = False
+            self._move_to(start)
             value: T = pickle.loads(self._file.read(end - start))  # noqa: S301 - written by this process
         except OSError as error:
             raise self._full(error) from error
+        self._position = end
         return value
+
+    def _move_to(self, position: int) -> None:
+        """Move in the file if that is needed: to ask where it stands takes longer than to read."""
+        if position != self._position:
+            self._file.seek(position)
+            self._position = position
 
     def _full(self, error: OSError) -> StoreError:
         where = self._folder or "the folder of temporary files"

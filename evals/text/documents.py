@@ -119,21 +119,26 @@ class GoldDocument:
         given = {name for names in self._chunks for name in names}
         return any(kinship(name, gold) or _are_editions(name, gold) for gold in self._golds for name in given)
 
+    def _is_named_by(self, place: int) -> bool:
+        """Whether the chunk gives the very name of the document: then nothing else need be looked at."""
+        return self._name in self._chunks[place]
+
     def is_same(self, place: int) -> bool:
         """Whether the chunk is known to be of the document; a prefix may make it another one."""
+        if self._is_named_by(place):
+            return True
         kin = self._kin[place]
         return kin is not None and kin >= Kinship.ALIKE and kin == self._nearest
 
     def is_other(self, place: int) -> bool:
         """Whether the chunk is of another document; never where names cannot be compared."""
-        kin = self._kin[place]
-        if kin is None or self._name in self._chunks[place]:
+        if self._is_named_by(place) or (kin := self._kin[place]) is None:
             return False
         return kin < max(self._nearest, Kinship.PREFIXED) and self._comparable
 
     def may_be_other(self, place: int) -> bool:
         """Whether the chunk has another name in words, comparable or not: too little for a gold of few words."""
-        if self._kin[place] is not Kinship.OTHER:
+        if self._is_named_by(place) or self._kin[place] is not Kinship.OTHER:
             return self.is_other(place)
         names = (name for given in self._chunks for name in given)
         return self._comparable or all(_has_word(_bare_name(name)) for name in (self._name, *names))

@@ -186,9 +186,11 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
     by_name = {name: GoldDocument(name, documents, names) for name in dict.fromkeys(documents)}
     for gold, text in zip(golds, wanted, strict=True):
         document, pieces, whole = by_name[gold.document_id], list[tuple[int, int]](), (1 << text.count) - 1
+        is_text_only = bool(gold.text) and gold.chunk_id is None and gold.span is None and settings.rule != "document"
         for chunk_text in given:
-            place = chunk_text.place
-            rule, piece = _rule_by_name(gold, chunks[place], ids[place], document, place, settings), whole
+            place, rule, piece = chunk_text.place, None, whole
+            if not (is_text_only and chunk_text.text):
+                rule = _rule_by_name(gold, chunks[place], ids[place], document, place, settings)
             if rule is None:
                 rule, piece = _rule_by_text(text, chunk_text, runs.get((place, text.place), ()), settings)
                 if piece and _is_elsewhere(document, place, text, settings):

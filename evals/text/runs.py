@@ -1,17 +1,14 @@
 """Runs of tokens that chunks and golds share.
 
-All chunks of a response stand behind one another in one row of numbers, all golds of its question in another. Where
-three numbers of both rows are the same, their places are paired; pairs that follow one another are a run.
+Each word of the golds is a letter, and a text is a string of such letters, with a blank for any other word. Where a
+chunk says three words in a row that a gold says too, their places are paired; pairs that follow one another are a run.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain, repeat, takewhile
+from itertools import chain, repeat
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evals.text.markup import plain
 from evals.text.tokens import framed, tokens
@@ -23,14 +20,13 @@ _SHINGLE, _MOST_REPEATED = 3, 4
 """Tokens that are looked up together; places of a gold that say the same three which are followed."""
 _AT_END, _BRIDGE = 4, 2
 """Tokens of a run that counts at an end of the gold; tokens misread between two runs of one row."""
-_APART = (0,) * (_SHINGLE + _BRIDGE + 1)
-"""What stands behind each text in a row, so that no run goes over its end. 0 is a token of no gold."""
+_BLANK = "\0"
+_LETTERS = re.compile(r"[^\0]{3,}")
 
 _PARTED = re.compile(r"(?<=\w)-\s+(?=\w)")
 _LINE_ENDS = ("- ", "-\n", "-\r", "-\t")
 
 Tokens = tuple[str, ...]
-Numbers = NDArray[np.int64]
 
 
 class ComparedText:
@@ -74,8 +70,11 @@ def set_margins(texts: Sequence[ComparedText]) -> None:
 
 def _agreeing(mine: Tokens, yours: Tokens) -> int:
     """How many tokens the two have in common from the start; 0 for a few, which are chance."""
-    alike = (ours == theirs or (ours.isdigit() and theirs.isdigit()) for ours, theirs in zip(mine, yours, strict=False))
-    count = sum(takewhile(bool, alike))
+    count = 0
+    for ours, theirs in zip(mine, yours, strict=False):
+        if ours != theirs and not (ours.isdigit() and theirs.isdigit()):
+            break
+        count += 1
     return count if _AT_END <= count < len(mine) else 0
 
 
@@ -106,20 +105,15 @@ class Run(NamedTuple):
 
 def runs_of(chunks: Sequence[ComparedText], golds: Sequence[ComparedText]) -> dict[tuple[int, int], list[Run]]:
     """The runs that a chunk and a gold share, by their places; without pairs that share none that counts."""
-    chunk, gold, start, stop, place, end = _shared([text.tokens for text in chunks], [text.tokens for text in golds])
-    counts_of_golds = np.array([text.count for text in golds])
-    margins = np.array([(text.begin, text.end) for text in chunks])[chunk]
-    at_start, at_end = start <= 1, stop >= counts_of_golds[gold] - 1
-    is_cut = (at_start | (place <= margins[:, 0] + 1)) & (at_end | (end >= margins[:, 1] - 1))
-    counts = (stop - start >= FREE) | is_cut | ((stop - start >= _AT_END) & (at_start | at_end))
-    counting = np.zeros((len(chunks), len(golds)), dtype=bool)
-    counting[chunk[counts], gold[counts]] = True
-    kept = counting[chunk, gold]
-    columns = (column[kept].tolist() for column in (chunk, gold, start, stop, place, end, is_cut, counts))
-    runs: dict[tuple[int, int], list[Run]] = {}
-    for in_chunk, in_gold, *run in zip(*columns, strict=True):
-        runs.setdefault((chunks[in_chunk].place, golds[in_gold].place), []).append(Run(*run))
-    return runs
+    shared, runs = _SharedRuns([gold.tokens for gold in golds]), dict[tuple[int, int], list[Run]]()
+    for chunk in chunks:
+        for number, start, stop, place, end in shared.runs_in(chunk.tokens):
+            gold = golds[number]
+            at_start, at_end = start <= 1, stop >= gold.count - 1
+            is_cut = (at_start or place <= chunk.begin + 1) and (at_end or end >= chunk.end - 1)
+            counts = stop - start >= FREE or is_cut or (stop - start >= _AT_END and (at_start or at_end))
+            runs.setdefault((chunk.place, gold.place), []).append(Run(start, stop, place, end, is_cut, counts))
+    return {places: pair for places, pair in runs.items() if any(run.counts for run in pair)}
 
 
 def untangled(runs: Iterable[Run]) -> list[Run]:
@@ -136,57 +130,43 @@ def untangled(runs: Iterable[Run]) -> list[Run]:
 
 def covered(wanted: Tokens, given: Tokens) -> float:
     """The share of the wanted tokens that stand in the given ones in runs, in their order; 0 to 1."""
-    _, _, *runs = (column.tolist() for column in _shared([given], [wanted]))
-    return sum(run.size for run in untangled(map(Run, *runs))) / max(1, len(wanted))
+    runs = [Run(start, stop, place, end) for _, start, stop, place, end in _SharedRuns([wanted]).runs_in(given)]
+    return sum(run.size for run in untangled(runs)) / max(1, len(wanted))
 
 
-def _shared(chunks: Sequence[Tokens], golds: Sequence[Tokens]) -> tuple[Numbers, ...]:
-    """All runs: their chunks and golds, by place in the lists; start and stop in the gold; place and end in the chunk.
+class _SharedRuns:
+    """The runs that texts share with golds, which it knows by each three tokens in a row."""
 
-    Three tokens in a row are looked up together; where at most two misread tokens lie between two pairs of places, both
-    are of one run.
-    """
-    numbers = {token: n for n, token in enumerate(set(chain.from_iterable(golds)), start=1)}
-    given, given_starts = _in_a_row(chunks, numbers)
-    wanted, wanted_starts = _in_a_row(golds, numbers)
-    at, place = _pairs(_threes(given, len(numbers)), _threes(wanted, len(numbers)), wanted_starts)
-    order = np.lexsort((place, at - place))
-    at, place = at[order], place[order]
-    begins = np.ones(len(at), dtype=bool)
-    begins[1:] = (np.diff(at - place) != 0) | (np.diff(at) > _SHINGLE + _BRIDGE)
-    first, last = np.flatnonzero(begins), np.flatnonzero(np.append(begins[1:], len(at) > 0))
-    chunk = np.searchsorted(given_starts, place[first], side="right") - 1
-    gold = np.searchsorted(wanted_starts, at[first], side="right") - 1
-    in_gold, in_chunk = wanted_starts[gold], given_starts[chunk]
-    ends = at[last] + _SHINGLE - in_gold, place[last] + _SHINGLE - in_chunk
-    return chunk, gold, at[first] - in_gold, ends[0], place[first] - in_chunk, ends[1]
+    def __init__(self, golds: Sequence[Tokens]) -> None:
+        self._letters = {token: chr(n) for n, token in enumerate(set(chain.from_iterable(golds)), start=1)}
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        """By three letters, the golds that hold them, and where."""
+        for number, gold in enumerate(golds):
+            row = self._row(gold)
+            for start in range(len(row) - _SHINGLE + 1):
+                places = self._places.setdefault(row[start : start + _SHINGLE], [])
+                if len(places) >= _MOST_REPEATED and places[-_MOST_REPEATED][0] == number:
+                    del places[-_MOST_REPEATED]
+                places.append((number, start))
 
+    def _row(self, text: Tokens) -> str:
+        return "".join(map(self._letters.get, text, repeat(_BLANK)))
 
-def _in_a_row(texts: Sequence[Tokens], numbers: dict[str, int]) -> tuple[Numbers, Numbers]:
-    """The tokens of all texts as numbers, and where each text begins among them."""
-    parts = ((map(numbers.get, text, repeat(0)), _APART) for text in texts)
-    sizes = [len(text) + len(_APART) for text in texts]
-    row = np.fromiter(chain.from_iterable(chain.from_iterable(parts)), dtype=np.int64, count=sum(sizes))
-    return row, np.cumsum([0, *sizes[:-1]])
+    def runs_in(self, text: Tokens) -> list[tuple[int, int, int, int, int]]:
+        """Each run: its gold, start and stop in the gold, place and end in the text.
 
-
-def _threes(row: Numbers, most: int) -> Numbers:
-    """Each three neighbours as one number; 0 where one of them is 0."""
-    first, second, third = row[:-2], row[1:-1], row[2:]
-    return ((first * (most + 1) + second) * (most + 1) + third) * ((first > 0) & (second > 0) & (third > 0))
-
-
-def _pairs(given: Numbers, wanted: Numbers, wanted_starts: Numbers) -> tuple[Numbers, Numbers]:
-    """Where golds and chunks say the same three: the places in the row of golds, and those in the row of chunks."""
-    at = np.flatnonzero(wanted)
-    at = at[np.argsort(wanted[at], kind="stable")]
-    gold = np.searchsorted(wanted_starts, at, side="right")
-    n = _MOST_REPEATED
-    repeated = np.zeros(len(at), dtype=bool)  # more often in the same gold behind it
-    repeated[:-n] = (wanted[at[:-n]] == wanted[at[n:]]) & (gold[:-n] == gold[n:])
-    at = at[~repeated]
-    place = np.flatnonzero(given)
-    low, high = (np.searchsorted(wanted[at], given[place], side=side) for side in ("left", "right"))
-    count = high - low
-    before = np.cumsum(count) - count
-    return at[np.repeat(low - before, count) + np.arange(count.sum())], np.repeat(place, count)
+        Where at most two misread tokens lie between two pairs of places, both are of one run.
+        """
+        row, runs = self._row(text), list[tuple[int, int, list[int]]]()
+        latest: dict[tuple[int, int], list[int]] = {}
+        for stretch in _LETTERS.finditer(row):
+            for place in range(stretch.start(), stretch.end() - _SHINGLE + 1):
+                for gold, start in self._places.get(row[place : place + _SHINGLE], ()):
+                    shift = start - place
+                    pairs = latest.get((gold, shift))
+                    if pairs is None or place - pairs[1] > _SHINGLE + _BRIDGE:
+                        pairs = latest[gold, shift] = [place, place]
+                        runs.append((gold, shift, pairs))
+                    pairs[1] = place
+        ends = ((gold, shift, first, last + _SHINGLE) for gold, shift, (first, last) in runs)
+        return [(gold, place + shift, end + shift, place, end) for gold, shift, place, end in ends]

@@ -151,12 +151,12 @@ def test_shards_are_merged_and_a_run_goes_on_without_the_configuration(cli: Cli)
     forgotten("tone")
     merged = cli("merge", *shards, "--runs-dir", "runs", "--json").json
     assert [(one["name"], one["sample_size"]) for one in merged["scorecard"]["metrics"]] == [("tone", 6)]
-    partial = cli(*measuring, "--no-judge-cache", "--max-cost", 0.009)
+    partial = cli(*measuring, "--no-judge-cache", "--samples", 12, "--max-cost", 0.009)
     assert partial.code == 4
-    assert 0 < partial.json["judge"]["calls"] < 6
+    assert 0 < partial.json["judge"]["calls"] < 12
     forgotten("tone")
     whole = cli("eval", "--resume", partial.json["id"], "--max-cost", 1, "--runs-dir", "runs", "--json")
-    assert (whole.code, whole.json["judge"]["calls"], whole.json["status"]) == (0, 6, "complete")
+    assert (whole.code, whole.json["judge"]["calls"], whole.json["status"]) == (0, 12, "complete")
 
 
 def test_examples_are_left_out_of_a_calibration(cli: Cli) -> None:

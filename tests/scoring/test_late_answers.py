@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from whole_runs import scorecard_of, valued_run
 
@@ -10,6 +11,8 @@ from evals.metrics.performance import LatencyP50, LatencyP95
 from evals.report.summary import scorecard_table
 from evals.report.wording import interval, value
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
+from evals.scoring.results import Column
+from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 
 METRICS = [LatencyP50(), LatencyP95()]
@@ -61,6 +64,18 @@ def test_without_late_requests_nothing_is_open() -> None:
     assert not half.at_least
     assert not most.at_least
     assert not half.interval.open_above
+
+
+def test_the_late_requests_of_some_questions_say_nothing_of_others() -> None:
+    """A slice of slow answers is no lower bound because a fast one of another slice had less time."""
+    timeout = EvalResponse(latency_ms=120.0, error=ResponseError(kind="timeout", message="no answer in time"))
+    responses = [timeout, *(EvalResponse(answer="yes", latency_ms=200.0 + n) for n in range(20))]
+    metric, column = LatencyP50(), Column("latency_p50")
+    for response in responses:
+        column.add(metric.score(ScoreSettings().sample(EvalQuestion(question="Why?"), response)))
+    whole, slow = (summarise(metric, column, ScoreSettings(), None, rows) for rows in (None, np.arange(1, 21)))
+    assert (whole.at_least, slow.at_least) == (True, False)
+    assert (whole.interval.open_above, slow.interval.open_above) == (True, False)
 
 
 @pytest.mark.parametrize("fmt", ["markdown", "json"])

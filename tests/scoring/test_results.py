@@ -163,7 +163,7 @@ def test_codes_keep_kind_text_label_and_lateness_of_each_result() -> None:
         ("judge", "the judge failed", None, False): 1,
     }
     assert column.mask("judge").tolist() == [False, False, False, False, True, False]
-    assert column.late().tolist() == [7.0]
+    assert column.numbers[column.late()].tolist() == [7.0]
 
 
 def test_a_metric_that_begins_later_has_no_values_before() -> None:

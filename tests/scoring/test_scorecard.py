@@ -14,6 +14,7 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.performance import LatencyP50
 from evals.metrics.registry import select
 from evals.schemas import (
+    Citation,
     EvalQuestion,
     EvalRecord,
     EvalResponse,
@@ -150,6 +151,19 @@ def test_a_question_that_a_metric_never_applies_to_is_not_lost_to_a_failure() ->
         assert (summary.value, summary.counts.transport, summary.counts.not_applicable) == (None, 0, 1), name
 
 
+def test_a_failure_is_no_wrong_citation_of_a_server_that_never_cites() -> None:
+    """Even where lost questions count as worst; of a server that cites it is one."""
+    answered = EvalResponse(answer="Kings.", chunks=[RetrievedChunk(chunk_id="c", text="t")])
+    citing = answered.model_copy(update={"citations": [Citation(index=1)]})
+    lost = EvalResponse(error=ResponseError(kind="timeout", message="120 s"))
+    question = EvalQuestion(question="Who?", gold_passages=[GoldPassage(text="t", chunk_id="c")])
+    values = []
+    for response in (answered, citing):
+        records = [EvalRecord(question=question, response=each) for each in (response, lost)]
+        values.append(scorecard_of(select([], ["citation_precision"]), records, WORST).metrics[0].value)
+    assert values == [None, 0.5]
+
+
 def test_hits_alone_do_not_make_a_factual_match() -> None:
     """Without a judge the misses of fuzzy match are undecided, and a mean over the hits is always 1."""
     question = EvalQuestion(question="Who?", expected_answer="Kings ruled.")
@@ -177,6 +191,7 @@ def test_bounds_are_the_worst_and_the_best_that_lost_questions_could_make(
     found = summary(metric, *outcomes)
     assert found.bounds == pytest.approx(bounds)
     assert found.value == pytest.approx(0.6)
+    assert summary(metric, *outcomes, settings=WORST).bounds == pytest.approx(bounds)
     worst = summary(metric, 0.5, 0.5, 0.5, 0.5, 0.0, *["transport"] * 3, "judge", settings=WORST)
     assert worst.value == pytest.approx(worst_value)
     assert worst.sample_size == 8

@@ -171,9 +171,9 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     metrics = check_config(config, asking=False)
     workload, spec = load_workload(config), config.server_spec()
     check_conversations(spec, workload.questions)
-    questions, documents, files = workload.questions, workload.documents, workload.fingerprints
+    questions, files = workload.questions, workload.fingerprints
     server = "embedded" if config.embedded else public_url(config.rag_server_url)
-    uploaded = len(documents) if config.ingest or config.embedded else 0
+    uploaded = len(workload.documents) if config.ingest or config.embedded else 0
     facts = {
         "server": server,
         "profile": spec.profile,
@@ -191,7 +191,7 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     lines += reading_notes(files)
     lines += [f"would upload {counted(uploaded, 'document')} first"] if uploaded else []
     records = [EvalRecord(question=question) for question in questions]
-    _print_plan(facts, lines, estimate_of(config, metrics, records, documents), metrics, config, flags)
+    _print_plan(facts, lines, estimate_of(config, metrics, records), metrics, config, flags)
 
 
 def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
