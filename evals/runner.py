@@ -198,6 +198,7 @@ class EvaluationRunner:
             max_attempts=self.config.max_attempts,
             rps=self.config.rps,
         )
+        client.retrying.tell = self.observer.phase
         if client.spec.trusts_anybody:
             self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)

@@ -150,6 +150,8 @@ class Masker:
 
     def value(self, value: Any) -> Any:
         """A JSON value with every secret masked."""
+        if self._pattern is None:
+            return value
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if isinstance(value, dict):

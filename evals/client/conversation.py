@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 
 from evals.client.mapping import find
-from evals.client.spec import TEMPLATE, RequestSpec, ServerSpec
+from evals.client.spec import TEMPLATE, RequestSpec, SessionSpec
 from evals.schemas.response import ResponseError
 
 
@@ -17,31 +17,27 @@ class Conversation:
     """What the templates of a turn may name, from the turns before it. A single question is one of one turn.
 
     Args:
-        spec: Of the server.
+        session: How the server recognises the turns; None: it does not.
 
     Attributes:
         cookies: Those of this conversation, which no other sees.
-        messages: What was said so far, as `{role, content}`.
     """
 
-    def __init__(self, spec: ServerSpec) -> None:
-        self._session = spec.session
-        self._session_id = None if spec.session is None else spec.session.first
-        self._has_session = spec.session is None or spec.session.id is None
-        self._uuid = ""
+    def __init__(self, session: SessionSpec | None = None) -> None:
+        self._id_at = session.id if session is not None else None
+        self._values: dict[str, Any] = {
+            "session_id": session.first if session is not None else None,
+            "uuid": str(uuid.uuid4()),
+        }
+        self._messages: list[dict[str, str]] = []
+        self._has_session = self._id_at is None
         self.cookies = httpx.Cookies()
-        self.messages: list[dict[str, str]] = []
 
     def values(self, message: str) -> dict[str, Any]:
         """What the names of templates stand for in the turn with this message."""
-        self._uuid = self._uuid or str(uuid.uuid4())
-        return {
-            "question": message,
-            "question_json": json.dumps(message, ensure_ascii=False),
-            "messages": [*self.messages, {"role": "user", "content": message}],
-            "session_id": self._session_id,
-            "uuid": self._uuid,
-        }
+        messages = [*self._messages, {"role": "user", "content": message}]
+        as_json = json.dumps(message, ensure_ascii=False)
+        return {**self._values, "question": message, "question_json": as_json, "messages": messages}
 
     def take(self, body: Any) -> None:
         """Take the session id from the body of an answer; without one, the previous id stays.
@@ -49,22 +45,21 @@ class Conversation:
         Raises:
             MappingError: The expression cannot be evaluated over it.
         """
-        given = find(self._session.id, body) if self._session is not None else None
+        given = find(self._id_at, body)
         if isinstance(given, str | int | float) and not isinstance(given, bool) and given != "":
-            self._session_id, self._has_session = given, True
+            self._values["session_id"], self._has_session = given, True
 
     def problem(self) -> ResponseError | None:
         """Why the next turn cannot be asked: the server gave no id by which it would recognise it; else None."""
-        if self._has_session or self._session is None:
-            return None
-        at = f"`{self._session.id}` (server.session.id)"
-        return ResponseError(kind="malformed", message=f"the answer has nothing at {at}, which the next turn needs")
+        at = f"`{self._id_at}` (server.session.id)"
+        message = f"the answer has nothing at {at}, which the next turn needs"
+        return None if self._has_session else ResponseError(kind="malformed", message=message)
 
     def add(self, message: str, answer: str | None) -> None:
         """Take a turn and its answer into the messages."""
-        self.messages.append({"role": "user", "content": message})
+        self._messages.append({"role": "user", "content": message})
         if answer is not None:
-            self.messages.append({"role": "assistant", "content": answer})
+            self._messages.append({"role": "assistant", "content": answer})
 
 
 def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,8 +99,7 @@ def render(template: Any, values: Mapping[str, Any]) -> Any:
     for item in template:
         value = render(item, values)
         # An item that is nothing but {{messages}} stands for all of them.
-        whole = TEMPLATE.fullmatch(item) if isinstance(item, str) and isinstance(value, list) else None
-        spread = whole is not None and whole[1] == "messages"
+        spread = isinstance(value, list) and isinstance(item, str) and item.strip("{ }") == "messages"
         filled += value if spread else [value]
     return filled
 

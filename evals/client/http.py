@@ -12,9 +12,9 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
@@ -48,6 +48,9 @@ _IDLE_S = 4.0
 _HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
 
 _LONGEST_HEADER = 65_536
+
+_INFLATED_AT_ONCE = 1024
+"""Bytes, of which each can stand for a thousand."""
 
 _DRAIN_S = 0.25
 """How long the rest of a stream is read after its end, so that its connection can serve again."""
@@ -90,10 +93,11 @@ class Reply:
 # One exchange.
 
 
+@dataclass(eq=False, repr=False)
 class HttpClient:
     """Sends requests to one base URL.
 
-    Args:
+    Attributes:
         url: Base URL; a login in it is sent as Basic.
         headers: Sent with every request.
         timeout_s: For a whole exchange, from sending to the last byte.
@@ -103,42 +107,39 @@ class HttpClient:
         redact: Masks secrets in messages.
         transport: Sends requests instead of aiohttp; for tests.
         clock: Monotonic seconds.
+        base: The URL without a login and without a slash at its end.
 
     Raises:
         ConfigError: The URL is none of a server, or a header or proxy cannot be used.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        timeout_s: float = 120.0,
-        max_body_bytes: int = 16 * 1024 * 1024,
-        tls: TlsSpec | None = None,
-        auth: httpx.Auth | None = None,
-        redact: Callable[[str], str] = str,
-        transport: httpx.AsyncBaseTransport | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        whole = httpx.URL(check_url(url))
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 120.0
+    max_body_bytes: int = 16 * 1024 * 1024
+    tls: TlsSpec | None = None
+    auth: httpx.Auth | None = None
+    redact: Callable[[str], str] = str
+    transport: httpx.AsyncBaseTransport | None = None
+    clock: Callable[[], float] = time.perf_counter
+
+    def __post_init__(self) -> None:
+        whole = httpx.URL(check_url(self.url))
         self.base = str(whole.copy_with(userinfo=b"")).rstrip("/")
-        login = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8") if whole.userinfo else None
-        self._headers = httpx.Headers({**_HEADERS, "Authorization": login} if login else _HEADERS)
-        self._headers.update(_checked(headers or {}))
-        self._timeout_s, self._max_body = timeout_s, max_body_bytes
-        self._tls = tls if self.base.startswith("https") else None
-        self._proxy = proxy_for(self.base)
-        self._redact, self._auth, self._clock = redact, auth, clock
-        self._given, self._transport = transport, transport
+        self._headers = httpx.Headers(_HEADERS)
+        if whole.userinfo:
+            self._headers["Authorization"] = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8")
+        self._headers.update(_checked(self.headers))
+        self._proxy, self._opened = proxy_for(self.base), self.transport
 
     async def __aenter__(self) -> "HttpClient":
-        self._transport = self._given or _transport(self._tls, self._proxy)
+        tls = self.tls if self.base.startswith("https") else None
+        self._opened = self.transport or _transport(tls, self._proxy)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._transport is not None:
-            await self._transport.aclose()
+        if self._opened is not None:
+            await self._opened.aclose()
 
     async def send(
         self,
@@ -163,27 +164,25 @@ class HttpClient:
         Raises:
             ExchangeError: There is no complete response, or its status is no success.
         """
-        transport, request = self._transport, self._request(method, path, **parts)
+        transport, request = self._opened, self._request(method, path, **parts)
         if transport is None:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         if cookies:
             cookies.set_cookie_header(request)
-        limit, request.extensions["started"] = timeout_s or self._timeout_s, self._clock()
+        limit, request.extensions["started"] = timeout_s or self.timeout_s, self.clock()
         try:
             async with asyncio.timeout(limit):
-                if self._auth is not None:  # httpx's client drives the login
-                    client = httpx.AsyncClient(transport=transport, auth=self._auth, trust_env=False)
+                if self.auth is not None:  # httpx's client drives the login
+                    client = httpx.AsyncClient(transport=transport, auth=self.auth, trust_env=False)
                     response = await client.send(request, stream=True)
                 else:  # it would add a third to the CPU of a request, and keeps cookies
                     response = await transport.handle_async_request(request)
                     response.request = request
-                body, ended = await self._read(response, stream if response.is_success else None)
+                reply = await self._read(response, stream if response.is_success else None)
         except ExchangeError:
             raise
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
-        started: float = request.extensions["started"]
-        reply = Reply(response.status_code, response.headers, body, (ended - started) * 1000, started)
         if not response.is_success:
             raise self._refused(response, reply)
         if cookies is not None and "set-cookie" in response.headers:
@@ -194,17 +193,17 @@ class HttpClient:
         try:
             url = _parsed(f"{self.base}/{path.removeprefix('/')}")
         except httpx.InvalidURL as error:
-            message = self._redact(f"no URL can be made of the path {path!r}: {error}")
+            message = self.redact(f"no URL can be made of the path {path!r}: {error}")
             raise ConfigError(message, "look at the paths of server") from None
         sent = self._headers
         if headers:
             sent = sent.copy()
             sent.update(headers)
-        timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self._timeout_s)}
+        timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self.timeout_s)}
         return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
 
-    async def _read(self, response: httpx.Response, stream: Collector | None) -> tuple[bytes, float]:
-        """The body, and when it was complete."""
+    async def _read(self, response: httpx.Response, stream: Collector | None) -> Reply:
+        """The whole response; its time ends with the body, or with the last event of a stream."""
         started: float = response.request.extensions["started"]
         body, pieces = bytearray() if stream is None else stream.received, _decoded(response)
         try:
@@ -212,50 +211,47 @@ class HttpClient:
                 if stream is None:
                     body += piece
                 else:
-                    stream.take(piece, (self._clock() - started) * 1000)
-                if len(body) > self._max_body:
-                    message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                    stream.take(piece, (self.clock() - started) * 1000)
+                if len(body) > self.max_body_bytes:
+                    message = f"the body is longer than {self.max_body_bytes:,} bytes (server.max_body_bytes)"
                     raise ExchangeError(message, "too_large", response.status_code, body=bytes(body[:4096]))
                 if stream is not None and stream.is_done:
                     break
-            ended = self._clock()
+            elapsed_ms = (self.clock() - started) * 1000
             if stream is not None:
-                stream.finish((ended - started) * 1000)
+                stream.finish(elapsed_ms)
                 with suppress(TimeoutError, httpx.HTTPError, UnusableError):
                     async with asyncio.timeout(_DRAIN_S):
                         async for _ in pieces:
                             pass
         finally:
             await response.aclose()
-        return bytes(body), ended
+        return Reply(response.status_code, response.headers, bytes(body), elapsed_ms, started)
 
     def _failed(
         self, error: Exception, request: httpx.Request, limit: float, stream: Collector | None
     ) -> ExchangeError:
         """The failure of an exchange that brought no complete answer that can be read."""
+        received = bytes(stream.received) if stream is not None else b""
         started: float = request.extensions["started"]
-        elapsed_ms, received = (self._clock() - started) * 1000, bytes(stream.received) if stream is not None else b""
+        elapsed_ms = (self.clock() - started) * 1000
         # httpx-aiohttp makes one error of a dropped connection, a refused one and an unknown host.
         cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
-        kind, retryable = next((kind, again) for classes, kind, again in _KINDS if isinstance(cause, classes))
-        message = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+        kind: ErrorKind = "connect"
         if isinstance(cause, UnusableError):
             kind, message = cause.kind, cause.message
-        elif kind == "timeout":
-            message, elapsed_ms = f"no complete answer within {limit:g} s", max(elapsed_ms, limit * 1000)
-        elif kind == "connect":
-            if isinstance(cause, aiohttp.ClientConnectorError):
-                os_error, number = cause.os_error, cause.os_error.errno or 0
-                is_of_system = number > 0 and not isinstance(os_error, ssl.SSLError)
-                why = os.strerror(number) if is_of_system else os_error.strerror  # which may be "Connect call failed"
-                message = f"cannot connect to {cause.host}:{cause.port}: {why or os_error}"
+        elif isinstance(cause, TimeoutError | httpx.TimeoutException) and not isinstance(cause, _NO_CONNECTION):
+            kind, message = "timeout", f"no complete answer within {limit:g} s"
+            elapsed_ms = max(elapsed_ms, limit * 1000)
+        else:
             through = f" (through the proxy {self._proxy.url})" if self._proxy is not None else ""
-            message = " ".join(message.split())[:300] + through
+            message = " ".join(_described(cause).split())[:300] + through
+        retryable = isinstance(cause, _PASSING) and not isinstance(cause, _LASTING)
         if stream is not None and received and retryable:
             # Once a text arrived it is not asked again: the server began to answer, and a user would have seen it.
             retryable, kind = stream.first_ms is None, kind if kind == "timeout" else "broken_off"
             message = f"{message}; the stream brought {stream.so_far}"
-        message = self._redact(message)
+        message = self.redact(message)
         return ExchangeError(message, kind, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
 
     def _refused(self, response: httpx.Response, reply: Reply) -> ExchangeError:
@@ -264,19 +260,13 @@ class HttpClient:
         if status == httpx.codes.METHOD_NOT_ALLOWED:
             hint = f" ({response.request.method} was sent; the server allows {headers.get('allow', 'another')[:80]})"
         elif response.has_redirect_location:
-            target = public_url(self._redact(headers["location"])[:500])
+            target = public_url(self.redact(headers["location"])[:500])
             hint = f" (it redirects to {target}, and nothing is sent there: correct the URL, if that is right)"
-        excerpt = " ".join(self._redact(reply.body.decode("utf-8", "replace"))[:2000].split())[:200]
-        return ExchangeError(
-            f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""),
-            "status",
-            status,
-            retryable=status in RETRYABLE,
-            retry_after_s=retry_after_s(headers),
-            started=reply.started,
-            elapsed_ms=reply.elapsed_ms,
-            body=reply.body,
-        )
+        excerpt = " ".join(self.redact(reply.body.decode("utf-8", "replace"))[:2000].split())[:200]
+        failure = ExchangeError(f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""), "status", status)
+        failure.retryable, failure.retry_after_s = status in RETRYABLE, retry_after_s(headers)
+        failure.started, failure.elapsed_ms, failure.body = reply.started, reply.elapsed_ms, reply.body
+        return failure
 
     async def reaches(self, path: str | None, timeout_s: float) -> bool:
         """Whether the server answers a GET of a path with success; without a path, whether it takes a new connection.
@@ -288,49 +278,58 @@ class HttpClient:
         try:
             if path is not None or self._proxy is not None:
                 await self.send("GET", path or "", timeout_s=timeout_s)
-            else:
-                url = httpx.URL(self.base)
-                async with asyncio.timeout(timeout_s):
-                    _, writer = await asyncio.open_connection(url.host, url.port or {"http": 80}.get(url.scheme, 443))
-                writer.close()
+                return True
+            url = httpx.URL(self.base)
+            port = url.port or (443 if url.scheme == "https" else 80)
+            _, writer = await asyncio.wait_for(asyncio.open_connection(url.host, port), timeout_s)
         except (OSError, ExchangeError):
             return False
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
         return True
 
 
-_KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], ErrorKind, bool], ...] = (
-    (UnusableError, "malformed", False),
-    ((aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout), "connect", True),
-    ((TimeoutError, httpx.TimeoutException), "timeout", True),
-    ((httpx.UnsupportedProtocol, aiohttp.InvalidURL), "connect", False),
-    ((httpx.TransportError, aiohttp.ClientError, OSError), "connect", True),
-    (Exception, "connect", False),
+_NO_CONNECTION = (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout)
+
+_PASSING, _LASTING = (
+    (httpx.TransportError, aiohttp.ClientError, OSError),
+    (httpx.UnsupportedProtocol, aiohttp.InvalidURL),
 )
-"""Errors, most specific first, each with the kind of failure that it is and whether asking again may help."""
+"""Errors after which asking again may help, and those of them after which it does not."""
+
+
+def _described(error: Exception) -> str:
+    """What went wrong with a connection."""
+    if not isinstance(error, aiohttp.ClientConnectorError):
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    of_system, number = error.os_error, error.os_error.errno or 0
+    has_number = number > 0 and not isinstance(of_system, ssl.SSLError)
+    why = os.strerror(number) if has_number else of_system.strerror  # which may be "Connect call failed"
+    return f"cannot connect to {error.host}:{error.port}: {why or of_system}"
+
 
 _parsed = lru_cache(maxsize=256)(httpx.URL)
 """The URL, parsed once: most questions go to the same one."""
 
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
+    """The body without its content-encoding, a little at a time: a few bytes can stand for gigabytes."""
     name = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if name not in {"identity", "gzip", "deflate"}:
         raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
-    inflate = None if name == "identity" else zlib.decompressobj(32 + zlib.MAX_WBITS)
+    inflate = zlib.decompressobj(32 + zlib.MAX_WBITS)
     stream: Any = response.stream  # without the counting of `aiter_raw`
     async for piece in stream:
-        if inflate is None:
+        if name == "identity":
             yield piece
             continue
-        left = piece
         try:
-            while left and not inflate.unused_data:
-                yield inflate.decompress(left, 65_536)
-                left = inflate.unconsumed_tail
+            for start in range(0, len(piece), _INFLATED_AT_ONCE):
+                yield inflate.decompress(piece[start : start + _INFLATED_AT_ONCE])
         except zlib.error as error:
             raise UnusableError(f"the body is not {name}: {error}") from error
-    if inflate is not None and (inflate.unused_data or not inflate.eof):
+    if name != "identity" and (inflate.unused_data or not inflate.eof):
         raise UnusableError(f"the body's {name} breaks off, or something follows it")
 
 
@@ -511,12 +510,14 @@ class Attempts:
     Attributes:
         failed: Attempts that failed, without those that the server had no room for.
         began: When the first attempt was sent; None where none was.
-        retries: What tenacity knows of the attempts; None where the first one succeeded.
+        waited_s: How long was waited between them.
+        away_since: Since when the server took none of them; None where it took the last one.
     """
 
     failed: int = 0
     began: float | None = None
-    retries: RetryCallState | None = None
+    waited_s: float = 0.0
+    away_since: float | None = None
 
 
 class AdaptiveLimit:
@@ -562,10 +563,13 @@ class Retrying:
         reach: Tells whether the server can be reached now.
         sleep: How to wait.
         clock: Monotonic seconds.
+        name: What the server is called in messages.
+        tell: Hears once when waiting for a server begins that cannot be reached.
         refused: How many requests the server refused for being too many.
-        unavailable: What the server said last when patience with it ended; None while it is there, or may come back.
+        unavailable: Why no more is asked, when patience with the server ended; None while it is there, or may be again.
         is_known: Whether it ever answered.
-        away_since: Since when it took nothing; None where it took the last request.
+        away_since: Since when it is busy, or cannot be reached; None where it took the last request.
+        is_busy: Which of the two.
     """
 
     limit: AdaptiveLimit
@@ -573,10 +577,17 @@ class Retrying:
     reach: Callable[[], Awaitable[bool]]
     sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float]
+    name: str = "the server"
+    tell: Callable[[str], None] = lambda _: None
     refused: int = 0
     unavailable: str | None = None
     is_known: bool = False
     away_since: float | None = None
+    is_busy: bool = False
+
+    def alone(self, **changes: Any) -> "Retrying":
+        """The same for one request after the other, which do not count among the others."""
+        return replace(self, limit=AdaptiveLimit(1), unavailable=None, away_since=None, **changes)
 
     async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int) -> Reply:
         """Send until it succeeds, fails for good, or attempts or patience are used up.
@@ -584,36 +595,34 @@ class Retrying:
         Raises:
             ExchangeError: Of the last attempt.
         """
-        await self.limit.free.acquire()
-        reply: Reply | None = None
-        try:
-            reply = await self._attempt(send, attempts)
-        except ExchangeError as failure:  # most requests succeed at once, and tenacity takes a tenth of their CPU
-            reply = await self._again(failure, send, attempts, max_attempts)
-        finally:
-            self.limit.release(answered=reply is not None)
-        return reply
 
-    async def _again(
-        self, failure: ExchangeError, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int
-    ) -> Reply:
-        """Repeat by tenacity, of which the attempt that failed is the first."""
-        stop = partial(self._is_enough, attempts, max_attempts)
-        retrying = AsyncRetrying(retry=_IS_WORTH_IT, stop=stop, wait=_wait_s, sleep=self.sleep, reraise=True)
-        async for attempt in retrying:
-            attempts.retries = attempt.retry_state
-            with attempt:
-                if attempt.retry_state.attempt_number == 1:
-                    raise failure
-                return await self._attempt(send, attempts)
-        raise failure  # tenacity has raised the last one before
+        async def pause(seconds: float) -> None:
+            attempts.waited_s += seconds
+            await self.sleep(seconds)
+
+        def is_enough(_: RetryCallState) -> bool:
+            is_patient = attempts.away_since is None or self.clock() - attempts.away_since < self.patience_s
+            return self.unavailable is not None or not is_patient or attempts.failed >= max_attempts
+
+        retrying = AsyncRetrying(retry=_IS_WORTH_IT, stop=is_enough, wait=_wait_s, sleep=pause, reraise=True)
+        await self.limit.free.acquire()
+        is_answered = False
+        try:
+            reply: Reply = await retrying(self._attempt, send, attempts)
+            is_answered = True
+        finally:
+            self.limit.release(answered=is_answered)
+        return reply
 
     async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
         try:
             reply = await send()
         except ExchangeError as failure:
             attempts.began = failure.started if attempts.began is None else attempts.began
-            attempts.failed += not await self._is_away(failure)
+            if not await self._is_away(failure):
+                attempts.failed, attempts.away_since = attempts.failed + 1, None
+            elif attempts.away_since is None:
+                attempts.away_since = self.clock()
             raise
         attempts.began = reply.started if attempts.began is None else attempts.began
         self.is_known, self.away_since, self.unavailable = True, None, None
@@ -630,34 +639,35 @@ class Retrying:
         now = self.clock()
         self.refused += is_busy
         self.limit.shrink(failure.started, now)
-        self.away_since = now if self.away_since is None else self.away_since
+        if self.away_since is None or self.is_busy != is_busy:
+            self.away_since, self.is_busy = now, is_busy
+            if self.patience_s and not is_busy:
+                self.tell(f"{self.name} does not answer; waiting up to {self.patience_s:g} s")
         if now - self.away_since >= self.patience_s:
-            self.unavailable = failure.message
+            self.unavailable = f"the server is {'overloaded' if is_busy else 'gone'}: {failure.message}"
         return True
 
-    def _is_enough(self, attempts: Attempts, max_attempts: int, state: RetryCallState) -> bool:
-        was_refused = state.attempt_number > attempts.failed
-        is_patient = not was_refused or (state.seconds_since_start or 0.0) < self.patience_s
-        return self.unavailable is not None or not is_patient or attempts.failed >= max_attempts
 
-
+@dataclass(slots=True)
 class Pacer:
     """Spaces the starts of requests evenly.
 
-    Args:
+    Attributes:
         rps: Requests in a second.
         sleep: How to wait.
         clock: Monotonic seconds.
+        next_start: When the next request may start.
     """
 
-    def __init__(self, rps: float, *, sleep: Callable[[float], Awaitable[None]], clock: Callable[[], float]) -> None:
-        self._gap, self._next = 1 / rps, 0.0
-        self._sleep, self._clock = sleep, clock
+    rps: float
+    sleep: Callable[[float], Awaitable[None]]
+    clock: Callable[[], float]
+    next_start: float = 0.0
 
     async def wait(self) -> None:
         """Return when the next request may start."""
-        now = self._clock()
-        start = max(now, self._next)
-        self._next = start + self._gap
+        now = self.clock()
+        start = max(now, self.next_start)
+        self.next_start = start + 1 / self.rps
         if start > now:
-            await self._sleep(start - now)
+            await self.sleep(start - now)

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -33,38 +33,35 @@ class _Token(BaseModel):
     expires_in: Any = None
 
 
+@dataclass(eq=False, repr=False)
 class OAuth2(httpx.Auth):
     """Sends each request with a token; once more with a new one, where the answer is 401.
 
-    Args:
+    Attributes:
         spec: The server, with the environment's values filled in.
         oauth2: Its token server.
         redact: Learns every token, so that it is masked.
         client: Makes the client of a URL.
         clock: Monotonic seconds.
-
-    Attributes:
         http: Reaches the token server; it is to be open while requests are sent.
 
     Raises:
         ConfigError: The token server's address is none, or one of the two addresses holds a login.
     """
 
-    def __init__(
-        self,
-        spec: ServerSpec,
-        oauth2: OAuth2Spec,
-        redact: Redactor,
-        client: Callable[..., HttpClient],
-        clock: Callable[[], float],
-    ) -> None:
-        parts = urlsplit(check_url(oauth2.token_url))
-        if "@" in urlsplit(spec.url).netloc + parts.netloc:
+    spec: ServerSpec
+    oauth2: OAuth2Spec
+    redact: Redactor
+    client: Callable[..., HttpClient]
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(check_url(self.oauth2.token_url))
+        if "@" in urlsplit(self.spec.url).netloc + parts.netloc:
             raise ConfigError("server.url or token_url holds a login as well as server.login.oauth2", "leave it out")
-        self._oauth2, self._redact, self._clock = oauth2, redact, clock
-        self._origin = f"no access token from {redact.text(oauth2.token_url)} (server.login.oauth2)"
+        self._origin = f"no access token from {self.redact.text(self.oauth2.token_url)} (server.login.oauth2)"
         self._path, origin = parts.path, urlunsplit(parts._replace(path=""))
-        self.http = client(origin, timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s))
+        self.http = self.client(origin, timeout_s=min(_LONGEST_FETCH_S, self.spec.timeout_s))
         self._lock = asyncio.Lock()
         self._token, self._until = "", -math.inf
 
@@ -90,13 +87,13 @@ class OAuth2(httpx.Auth):
 
     def _signed(self, request: httpx.Request, token: str) -> httpx.Request:
         request.headers["Authorization"] = f"Bearer {token}"
-        request.extensions["started"] = self._clock()  # fetching a token is no part of the answer's time
+        request.extensions["started"] = self.clock()  # fetching a token is no part of the answer's time
         return request
 
     async def _current(self, refused: str | None = None) -> str:
         """The token to send, none that the server refused; one request fetches it, however many wait for it."""
         async with self._lock:
-            if self._token == refused or self._clock() >= self._until:
+            if self._token == refused or self.clock() >= self._until:
                 await self._fetch()
             return self._token
 
@@ -106,7 +103,7 @@ class OAuth2(httpx.Auth):
         Raises:
             ExchangeError: There is none to be had.
         """
-        oauth2, headers, asked = self._oauth2, {"Accept": "application/json"}, self._clock()
+        oauth2, headers, asked = self.oauth2, {"Accept": "application/json"}, self.clock()
         form = oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
         if oauth2.sent_as == "basic":
             headers["Authorization"] = f"Basic {oauth2.basic}"
@@ -126,5 +123,5 @@ class OAuth2(httpx.Auth):
         self._token, life_s = token.access_token, number_or_none(token.expires_in) or 0.0
         life_s = life_s if life_s > 0 else math.inf
         remember(self._token)
-        self._redact.learn(self._token)
+        self.redact.learn(self._token)
         self._until = asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)

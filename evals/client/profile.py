@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
-from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
+from evals.client.spec import GIVEN_NAMES, TEMPLATE, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
 from evals.secrets import Masker, in_clear, leaves, looks_secret, secrets_in_url
 from evals.text.yaml_files import VARIABLE, first_problem, is_left_out, merge, read_yaml
@@ -239,10 +239,6 @@ def measurable(spec: ServerSpec) -> list[str]:
 # What of a specification comes from the environment, and what no message may show.
 
 
-def _requests(spec: ServerSpec) -> list[RequestSpec]:
-    return [spec.ask, *([spec.retrieve] if spec.retrieve is not None else [])]
-
-
 def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> str | None:
     """The environment variable to set or check; None if no header uses one.
 
@@ -251,8 +247,8 @@ def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> st
         environ: Instead of this process's environment.
     """
     env = os.environ if environ is None else environ
-    parts: list[ServerSpec | RequestSpec] = [spec, *_requests(spec)]
-    values = [value for part in parts for value in part.headers.values()]
+    requests = [spec.ask, *([spec.retrieve] if spec.retrieve is not None else [])]
+    values = [*spec.headers.values(), *(value for request in requests for value in request.headers.values())]
     names = list(dict.fromkeys(name for value in values for name, _ in VARIABLE.findall(value)))
     if unset := [name for name in names if not env.get(name)]:
         return f"export {' and '.join(unset)}, or set server.headers"
@@ -292,7 +288,7 @@ class Redactor(Masker):
                 hidden |= {value, value.rpartition(" ")[2]}
             elif looks_secret(str(value)):  # a word such as `sort_key: title` is none
                 hidden.add(str(value))
-        self._lasting, self._tokens, self.has_secrets = frozenset(hidden), list[str](), bool(hidden)
+        self._lasting, self._tokens = frozenset(hidden), list[str]()
         super().__init__(hidden)
 
     def learn(self, token: str) -> None:

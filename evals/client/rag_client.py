@@ -4,8 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -55,14 +54,13 @@ _LARGE = 128 * 1024
 _SHOWN = 120
 
 
-@dataclass(slots=True, eq=False)
-class _Part:
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Part(Attempts):
     """One of the requests of a question: the one that asks or the one that retrieves, with what came of it."""
 
     name: Literal["ask", "retrieve"]
     spec: RequestSpec
     http: HttpClient
-    attempts: Attempts = field(default_factory=Attempts)
     reply: Reply | None = None
     stream: Collector | None = None
 
@@ -75,36 +73,50 @@ class _Exchange:
     is that of a server that does nothing else for the question.
     """
 
-    parts: list[_Part]
-    asking: _Part
+    parts: dict[str, _Part]
     current: _Part
 
-    def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
-        """The times and attempts as they are recorded; latency counts from the first request that the answer needs."""
-        asked, stream, first = self.asking.reply, self.asking.stream, self.parts[0]
+    @property
+    def asking(self) -> _Part:
+        """The request that asks."""
+        return self.parts["ask"]
+
+    def recorded(self, redact: Redactor, failure: ExchangeError | None) -> dict[str, Any]:
+        """Times, attempts and the bodies that were received; latency counts from the first request it needs.
+
+        Of a body that is too large, that is its beginning.
+        """
+        asked, stream, first = self.asking.reply, self.asking.stream, next(iter(self.parts.values()))
         before = first.reply.elapsed_ms if first is not self.asking and first.reply is not None else 0.0
         latency = None if asked is None else before + asked.elapsed_ms
         if failure is not None:
             is_late = failure.kind == "timeout" and self.current in (first, self.asking)
             # Without a start, the time is that of the whole question.
             latency = failure.elapsed_ms + (before if failure.started is not None else 0.0) if is_late else None
-        end, began, total = failure or asked, first.attempts.began, None
+        end, began, total = failure or asked, first.began, None
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
-        retrieved = next((part.reply for part in self.parts if part is not self.asking), None)
-        times: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
-            "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
-            "waited_ms": 1000 * sum(part.attempts.retries.idle_for for part in self.parts if part.attempts.retries),
-            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
+            "waited_ms": 1000 * sum(part.waited_s for part in self.parts.values()),
+            "attempts": 1 + sum(max(0, part.failed - (part.reply is None)) for part in self.parts.values()),
+            "raw_cut": failure is not None and failure.kind == "too_large",
         }
         if stream is not None:
             # Where the time was up before the first text, that time is the least it would have taken.
             least = latency if failure is not None else None
-            times["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
-            times["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
-        return times
+            fields["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
+            fields["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
+        for part in self.parts.values():
+            if part.reply is not None and part is not self.asking:
+                fields["retrieval_latency_ms"] = part.reply.elapsed_ms
+            received = part.reply or (failure if part is self.current else None)
+            if received is not None and (part.reply or received.body):
+                text = redact.text(received.body.decode("utf-8", "replace"))
+                fields["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
+                fields["raw_cut"] |= len(text) > MAX_RAW_CHARS
+        return fields
 
 
 class RAGClient:
@@ -154,34 +166,31 @@ class RAGClient:
         check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
         self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
-        self._has_secrets = self.redact.has_secrets  # most answers need not be searched for any
+        self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
         common: dict[str, Any] = self.spec.model_dump(include={"timeout_s", "max_body_bytes"})
         common |= {"tls": self.spec.tls, "redact": self.redact.text, "transport": transport, "clock": clock}
         client: Callable[..., HttpClient] = partial(HttpClient, **common)
-        self._login: OAuth2 | None = None
-        if self.spec.login is not None:
-            self._login = OAuth2(self.spec, self.spec.login.oauth2, self.redact, client, clock)
+        login, retrieve = self.spec.login, self.spec.retrieve
+        self._login = None if login is None else OAuth2(self.spec, login.oauth2, self.redact, client, clock)
         self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
-        retrieve = self.spec.retrieve
         self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
+        self._clients = {self.http, self._retrieving, self._login.http if self._login is not None else self.http}
         self.run_id: str | None = None
-        self._opened = AsyncExitStack()
         self.reader = ResponseReader(self.spec)
-        self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
-        health = self.spec.health.path if self.spec.health else None
-        self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
-        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, self._reach, sleep, clock)
-        self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
+        self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep, clock) if rps else None
+        health = self.spec.health.path if self.spec.health is not None else None
+        reach = partial(self.http.reaches, health, START_TIMEOUT_S)
+        name = self.redact.text(urlsplit(self.http.base).netloc)
+        self.retrying = Retrying(AdaptiveLimit(concurrency), self.spec.patience_s, reach, sleep, clock, name)
 
     async def __aenter__(self) -> "RAGClient":
-        async with AsyncExitStack() as opened:
-            for client in {self.http, self._retrieving, self._login.http if self._login else self.http}:
-                await opened.enter_async_context(client)
-            self._opened = opened.pop_all()
+        for client in self._clients:
+            await client.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._opened.aclose()
+        for client in self._clients:
+            await client.__aexit__()
 
     @property
     def url(self) -> str:
@@ -248,8 +257,7 @@ class RAGClient:
             ExchangeError: There is none to be had; its `error` says why (`malformed` where it is not JSON).
         """
         send = partial(self.http.send, "GET", path, timeout_s=START_TIMEOUT_S)
-        retrying = Retrying(AdaptiveLimit(1), 0.0, self._reach, self.sleep, self.clock)
-        reply = await retrying.send(send, Attempts(), max_attempts)
+        reply = await self.retrying.alone(patience_s=0.0, is_known=False).send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
         except ValueError as error:
@@ -271,11 +279,9 @@ class RAGClient:
         Never raises for what the server does: a failure is in the response's `error`.
         """
         if isinstance(question, str):
-            return await self._ask(question, Conversation(self.spec))
+            return await self.converse([question])
         trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
-        if question.turns:
-            return await self.converse(question.turns, trace)
-        return await self._ask(question.question, Conversation(self.spec), trace)
+        return await self.converse(question.turns or [question.question], trace)
 
     async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -287,11 +293,13 @@ class RAGClient:
             turns: What the user says, the question last.
             trace: The header `traceparent` of their requests; None for none.
         """
-        conversation, before = Conversation(self.spec), list[EvalResponse]()
+        conversation, before = Conversation(self.spec.session), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
             response = await self._ask(message, conversation, trace)
+            if len(turns) == 1:
+                return response
             error = response.error or (conversation.problem() if number < len(turns) else None)
-            if error is not None and len(turns) > 1:
+            if error is not None:
                 error = error.model_copy(update={"message": f"turn {number} of {len(turns)}: {error.message}"})
             if number == len(turns):
                 return response.model_copy(update={"error": error, "turns": before})
@@ -303,12 +311,8 @@ class RAGClient:
         raise ValueError("a conversation has at least one turn")
 
     async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
-        asking = _Part("ask", self.spec.ask, self.http)
-        parts = [asking]
-        if self.spec.retrieve is not None:
-            retrieving = _Part("retrieve", self.spec.retrieve, self._retrieving)
-            parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
-        exchange, values = _Exchange(parts, asking, parts[0]), conversation.values(message)
+        exchange, values = self._exchange(), conversation.values(message)
+        parts = [*exchange.parts.values()]
         try:
             async with asyncio.timeout(self.spec.deadline_s):
                 for part in parts:  # what the first one gives goes into the second
@@ -317,16 +321,25 @@ class RAGClient:
                     if trace is not None:
                         request["headers"] = {TRACEPARENT: trace, **request.get("headers", {})}
                     send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
-                    part.reply = await self.retrying.send(send, part.attempts, self._max_attempts)
+                    part.reply = await self.retrying.send(send, part, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:
                         values |= await asyncio.to_thread(self._given, part, part.reply)
+            size = sum(len(part.reply.body) for part in parts if part.reply is not None)
+            read = partial(self._read, exchange, conversation)
+            return await asyncio.to_thread(read) if size > _LARGE else read()
         except UnusableError as error:
             return self._failed(exchange, error)
         except TimeoutError:
             return self._failed(exchange, self._too_late(exchange.current))
-        size = sum(len(part.reply.body) for part in parts if part.reply is not None)
-        read = partial(self._read, exchange, conversation)
-        return await asyncio.to_thread(read) if size > _LARGE else read()
+
+    def _exchange(self) -> _Exchange:
+        asking, retrieve = _Part(name="ask", spec=self.spec.ask, http=self.http), self.spec.retrieve
+        parts = [asking]
+        if retrieve is not None:
+            parts.insert(
+                0 if self.spec.retrieves_first else 1, _Part(name="retrieve", spec=retrieve, http=self._retrieving)
+            )
+        return _Exchange({part.name: part for part in parts}, parts[0])
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
@@ -350,7 +363,7 @@ class RAGClient:
             message = f"the body has no id of a job at `{then.id}` (ask.then.id)"
             raise ExchangeError(f"{message}: {self.redact.body(started.body)[:_SHOWN]}", status=started.status)
         look = partial(self.http.send, "GET", render_path(then.path, {"id": job}), cookies=cookies)
-        looking = Retrying(AdaptiveLimit(1), self.spec.patience_s, self._reach, self.sleep, self.clock, is_known=True)
+        looking = self.retrying.alone(is_known=True)
         pause_s = min(_FIRST_LOOK_S, then.every_s)
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
@@ -385,22 +398,27 @@ class RAGClient:
 
     def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
         """The response that complete replies make."""
+        fields = self._fields(exchange, conversation)
+        return EvalResponse(**exchange.recorded(self.redact, None), **fields)
+
+    def _fields(self, exchange: _Exchange, conversation: Conversation, *, is_checked: bool = True) -> dict[str, Any]:
+        """What the bodies of complete replies hold.
+
+        Raises:
+            UnusableError: No answer that can be read.
+        """
         asking, bodies = exchange.asking, dict[str, Any]()
-        try:
-            for part in exchange.parts:
-                exchange.current = part
-                bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply)
-            exchange.current = asking
-            if self.spec.session is not None:
-                conversation.take(bodies["ask"])
-            streamed = asking.stream.streamed() if asking.stream is not None else None
-            if streamed is not None and streamed.text is not None:
-                streamed = streamed._replace(text=self.redact.text(streamed.text))
-            raw = asking.reply.body if asking.reply is not None else b""
-            fields = self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
-        except UnusableError as error:
-            return self._failed(exchange, error)
-        return EvalResponse(**self._recorded(exchange, None), **fields)
+        for part in exchange.parts.values():
+            exchange.current = part
+            bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply, is_checked=is_checked)
+        exchange.current = asking
+        if self.spec.session is not None:
+            conversation.take(bodies["ask"])
+        streamed = asking.stream.streamed() if asking.stream is not None else None
+        if streamed is not None and streamed.text is not None:
+            streamed = streamed._replace(text=self.redact.text(streamed.text))
+        raw = asking.reply.body if asking.reply is not None else b""
+        return self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
 
     def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
         """The body of a reply, as expressions see it.
@@ -410,8 +428,11 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = _parsed(part.spec, reply.body, part.stream)
-            body = self.redact.value(body) if self._has_secrets else body
+            if part.stream is not None:
+                body: Any = part.stream.body()
+            else:
+                body = parse_json(reply.body) if part.spec.reply == "json" else reply.body.decode("utf-8", "replace")
+            body = self.redact.value(body)
         except TooManyValuesError as error:
             raise UnusableError(str(error), "too_large", reply.status) from error
         except ValueError as error:
@@ -432,7 +453,7 @@ class RAGClient:
 
     def _too_late(self, part: _Part) -> ExchangeError:
         """The failure of a question that reached its deadline."""
-        limit, attempts = self.spec.deadline_s, counted(part.attempts.failed + 1, "attempt")
+        limit, attempts = self.spec.deadline_s, counted(part.failed + 1, "attempt")
         message, received = f"no answer within {limit:g} s, in {attempts} (server.deadline_s)", b""
         if part.stream is not None and part.stream.received:
             message, received = f"{message}: the stream brought {part.stream.so_far}", bytes(part.stream.received)
@@ -440,9 +461,8 @@ class RAGClient:
 
     def _failed(self, exchange: _Exchange, failure: UnusableError) -> EvalResponse:
         """The response of a question without an answer, whose message names the request that does not ask."""
-        part = exchange.current
-        if failure.request == "retrieve":  # a body that only the reader of both knows to be the wrong one
-            part = next(retrieving for retrieving in exchange.parts if retrieving is not exchange.asking)
+        # Of two bodies, the reader of both knows which is the wrong one.
+        part = exchange.parts["retrieve"] if failure.request == "retrieve" else exchange.current
         message, reply = failure.message, part.reply
         status = reply.status if failure.status is None and reply is not None else failure.status
         if isinstance(failure, MappingError) and reply is not None:
@@ -450,23 +470,7 @@ class RAGClient:
         message = message if part.name == "ask" else f"{part.name}: {message}"
         error = ResponseError(kind=failure.kind, status=status, message=message, request=part.name)
         received = failure if isinstance(failure, ExchangeError) else None
-        return EvalResponse(error=error, **self._recorded(exchange, received))
-
-    def _recorded(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
-        """Times, attempts and the bodies that were received, as they are recorded.
-
-        Of a body that is too large, that is its beginning.
-        """
-        recorded = exchange.measured(failure)
-        recorded["raw_cut"] = failure is not None and failure.kind == "too_large"
-        for part in exchange.parts:
-            received = part.reply or (failure if part is exchange.current else None)
-            if received is not None and (part.reply or received.body):
-                text = received.body.decode("utf-8", "replace")
-                text = self.redact.text(text) if self._has_secrets else text
-                recorded["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
-                recorded["raw_cut"] |= len(text) > MAX_RAW_CHARS
-        return recorded
+        return EvalResponse(error=error, **exchange.recorded(self.redact, received))
 
     def reread(self, raw: str, raw_retrieval: str | None = None) -> Mapping[str, Any]:
         """Read stored bodies with this client's mapping.
@@ -477,27 +481,15 @@ class RAGClient:
 
         Raises:
             UnusableError: They hold no answer for this mapping.
-            ValueError: One is not JSON.
         """
-        retrieve, retrieved, stream = self.spec.retrieve, None, None
-        if retrieve is not None and retrieve.map is not None:
-            if raw_retrieval is None:
-                raise MappingError("the run holds no body of a second request (server.retrieve)")
-            retrieved = _parsed(retrieve, raw_retrieval.encode())
+        exchange = self._exchange()
+        if self.spec.retrieve is not None and self.spec.retrieve.map is not None and raw_retrieval is None:
+            raise MappingError("the run holds no body of a second request (server.retrieve)")
+        for name, part in exchange.parts.items():
+            text = raw if name == "ask" else raw_retrieval
+            part.reply = None if text is None else Reply(httpx.codes.OK, {}, text.encode(), 0.0, 0.0)
         if self.spec.stream is not None:
-            stream = Collector(self.spec.stream)
-            stream.take(raw.encode(), 0.0)
-            stream.finish(0.0)
-        body = _parsed(self.spec.ask, raw.encode(), stream)
-        return self.reader.read(body, retrieved, stream.streamed() if stream is not None else None, raw.encode())
-
-
-def _parsed(spec: RequestSpec, body: bytes, stream: Collector | None = None) -> Any:
-    """The value of a body: the events of a stream, a text, or JSON.
-
-    Raises:
-        ValueError: It is not JSON.
-    """
-    if stream is not None:
-        return stream.body()
-    return parse_json(body) if spec.reply == "json" else body.decode("utf-8", "replace")
+            exchange.asking.stream = Collector(self.spec.stream)
+            exchange.asking.stream.take(raw.encode(), 0.0)
+            exchange.asking.stream.finish(0.0)
+        return self._fields(exchange, Conversation(self.spec.session), is_checked=False)

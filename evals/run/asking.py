@@ -25,8 +25,8 @@ Ask = Callable[[EvalQuestion], Awaitable[EvalResponse]]
 class StopRule:
     """Decides from the exchanges so far whether to continue.
 
-    A refused login ends the run, so does a server that is gone, and so do the first 2 × concurrency questions if all
-    of them fail.
+    A refused login ends the run, so does a server that is gone or overloaded, and so do the first 2 × concurrency
+    questions if all of them fail.
 
     Args:
         concurrency: Questions in flight.
@@ -46,7 +46,7 @@ class StopRule:
 
         Args:
             response: What came of it.
-            unavailable: Why the server counts as gone, where it does.
+            unavailable: Why no more is asked of the server, where it is gone or overloaded.
         """
         if response.error is None:
             self._answered += 1
@@ -57,7 +57,7 @@ class StopRule:
             self.refused = True
             self.reason = f"the server refuses the login: {response.error.message}"
         elif unavailable is not None:
-            self.reason = f"the server is gone: {unavailable}"
+            self.reason = unavailable
         elif not self._answered and self._failed >= self._limit:
             message = self._messages.most_common(1)[0][0]
             self.reason = f"the first {self._failed} questions all failed: {message}"
@@ -92,7 +92,7 @@ async def ask_all(
         items: The questions, in the order in which they are asked; or what else `ask` takes.
         concurrency: Number of workers.
         stop: Takes every exchange into account.
-        unavailable: Says why the server counts as gone, while it does.
+        unavailable: Says why no more is asked of the server, while it is gone or overloaded.
 
     Yields:
         Each question with its response, as exchanges end.

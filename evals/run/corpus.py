@@ -212,6 +212,7 @@ async def upload_documents(
     """
     async with AsyncExitStack() as stack:
         client = RAGClient(config.server_spec(), concurrency=1, max_attempts=config.max_attempts, rps=config.rps)
+        client.retrying.tell = observer.phase
         await stack.enter_async_context(client)
         observer.phase(f"checking {client.url}")
         await client.health()

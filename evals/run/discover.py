@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from evals.client.conversation import rendered
+from evals.client.conversation import Conversation, rendered
 from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient
 from evals.client.mapping import UnusableError
 from evals.client.profile import list_profiles, load_profile, resolve_spec
@@ -24,21 +24,22 @@ from evals.client.streams import Collector
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.run import plans
 from evals.run.guess import NAMES, child, failure_in, guess_text, json_or, read_events, snake, unread_fields
-from evals.run.plans import QUESTION, Plan
+from evals.run.plans import QUESTION, OpenApi, Plan
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import is_credential, masked, remember
 from evals.text.numbers import counted
 from evals.text.yaml_files import VARIABLE, expand_env
 
 MOST_REQUESTS = 6
-_UNREAD = 2
-"""How telling an answer is that holds nothing: more than any refusal."""
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
-_NAMES_JOB = (re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$"), re.compile(r"(^|_)(id|uuid|handle)$"))
-_START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
+_NAMES_JOB = re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$")
+_NAMES_ID = re.compile(r"(^|_)(id|uuid|handle)$")
+_START_TIMEOUT_S, _LOOK_EVERY_S, _MOST_SHOWN = 3.0, 1.0, 12
 _REFUSES_BODY = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _NO_PATH = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED})
 """No body is taken at this path."""
+_UNREAD = 2
+"""How telling an answer is that holds nothing: more than any refusal."""
 _OVERLOADED = BUSY | {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 """The request may be right."""
 _GRAPHQL = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
@@ -149,87 +150,78 @@ def discover(
         ConfigError: The URL is none, a path changes something, or no path is known that takes a question.
         ServerError: Nothing answers, or no request was answered with anything that can be read.
     """
-    if body is not None and QUESTION not in json.dumps(body) and "{{question_json}}" not in json.dumps(body):
+    if body is not None and not re.search(r"\{\{question(_json)?\}\}", json.dumps(body)):
         raise ConfigError("--body does not say where the question goes", 'write "{{question}}" in its place')
     with asyncio.Runner() as runner:
-        search = _Search(url, headers, tell, login, runner)
-        runner.run(search.http.__aenter__())
+        http = HttpClient(urlunsplit(urlsplit(url)._replace(path="", query="", fragment="")), redact=masked)
+        search = _Search(url, headers, tell, login, runner, http)
+        runner.run(http.__aenter__())
         try:
-            return search.run(questions, body)
+            discovery, plan = search.first_read(search.candidates(body), questions[0])
+            for question in questions[1:3]:
+                if not discovery.response.chunks and search.left:
+                    tell("  no passages: trying the next question")
+                    reply = search.asked(plan, question)
+                    discovery = (search.read(plan, reply, question) if reply.failure is None else None) or discovery
         finally:
-            runner.run(search.http.__aexit__())
+            runner.run(http.__aexit__())
+    return discovery
 
 
+@dataclass(slots=True)
 class _Search:
     """Asks a server in one form after the other, by six requests at most, until an answer can be read."""
 
-    def __init__(
-        self,
-        url: str,
-        headers: Headers,
-        tell: Callable[[str], None],
-        login: Callable[[str], str | None],
-        runner: asyncio.Runner,
-    ) -> None:
-        self.url, self.headers, self.tell, self.login, self.runner = url, headers, tell, login, runner
-        self.base = urlunsplit(urlsplit(url)._replace(path="", query="", fragment=""))
-        self.http = HttpClient(self.base, redact=masked)
-        self.left = MOST_REQUESTS
-        self.api = plans.OpenApi({})
+    url: str
+    headers: Headers
+    tell: Callable[[str], None]
+    login: Callable[[str], str | None]
+    runner: asyncio.Runner
+    http: HttpClient
+    left: int = MOST_REQUESTS
+    api: OpenApi = field(default_factory=lambda: OpenApi({}))
 
-    def run(self, questions: Sequence[str], body: Any) -> Discovery:
-        """Ask, read, ask again where the answer shows too little."""
-        discovery, plan = self._first_read(self._candidates(body), questions[0])
-        for question in questions[1:3]:
-            if discovery.response.chunks or not self.left:
-                break
-            self.tell("  no passages: trying the next question")
-            reply = self._asked(plan, question)
-            if reply.failure is None:
-                discovery = self._read(plan, reply, question) or discovery
-        return discovery
-
-    def _first_read(self, candidates: list[Plan], question: str) -> tuple[Discovery, Plan]:
+    def first_read(self, candidates: list[Plan], question: str) -> tuple[Discovery, Plan]:
         """The first answer that can be read, with its request; a guess only where no built-in profile reads one.
 
         Raises:
             ServerRefusedError: None can be read; the message is that of the most telling failure.
         """
         guessed: tuple[Discovery, Plan] | None = None
-        tried, failures = list[dict[str, Any]](), [(-2, "nothing was asked")]
+        asks, failures = list[Any](), [(-2, "nothing was asked")]
         while candidates and self.left:
             plan = candidates.pop(0)
-            if plan.ask in tried:
+            if plan.ask in asks:
                 continue
-            tried.append(plan.ask)
-            reply = self._asked(plan, question)
-            discovery = self._read(plan, reply, question) if reply.failure is None else None
-            if discovery is None:
-                failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
-                self.tell(f"  {failure}")
-                has_no_path, refuses = reply.status in _NO_PATH, reply.status in _REFUSES_BODY
-                says_more = _UNREAD * (reply.failure is None) + (refuses and plans.says_lacking(failure))
-                how_telling = says_more - has_no_path
-                failures.append((how_telling, f"{plan.method} {plan.path}: {failure}"))
-                candidates = [other for other in candidates if not (has_no_path and other.path == plan.path)]
-                candidates[:0] = plans.amended(plan, reply.text) if refuses else []
-            elif discovery.server["profile"] == plan.profile or not any(other.profile for other in candidates):
-                return discovery, plan
-            else:
+            asks.append(plan.ask)
+            reply = self.asked(plan, question)
+            discovery = self.read(plan, reply, question) if reply.failure is None else None
+            if discovery is not None:
                 guessed = guessed or (discovery, plan)
-        if guessed is None:
-            hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
-            if "graphql" in self.url:
-                hint = f"give the query with the fields of your schema: --body '{_GRAPHQL}'"
-            how_telling, most_telling = max(failures, key=lambda failure: failure[0])
-            if how_telling >= _UNREAD:
-                hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
-            raise ServerRefusedError(f"no request brought an answer that can be read; {most_telling}", hint)
-        return guessed
+                if discovery.server["profile"] == plan.profile:
+                    return discovery, plan
+                candidates = [other for other in candidates if other.profile]
+                continue
+            failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
+            self.tell(f"  {failure}")
+            has_no_path, refuses = reply.status in _NO_PATH, reply.status in _REFUSES_BODY
+            says_more = _UNREAD if reply.failure is None else refuses and plans.says_lacking(failure)
+            failures.append((says_more - has_no_path, f"{plan.name}: {failure}"))
+            candidates = [other for other in candidates if not (has_no_path and other.path == plan.path)]
+            candidates[:0] = plans.amended(plan, reply.text) if refuses else []
+        if guessed is not None:
+            return guessed
+        how_telling, message = max(failures, key=lambda failure: failure[0])
+        hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
+        if how_telling == _UNREAD:
+            hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
+        elif "graphql" in self.url:
+            hint = f"give the query with the fields of your schema: --body '{_GRAPHQL}'"
+        raise ServerRefusedError(f"no request brought an answer that can be read; {message}", hint)
 
     # Sending.
 
-    def _asked(self, plan: Plan, question: str) -> Received:
+    def asked(self, plan: Plan, question: str) -> Received:
         """The response to a question; where a login is wanted, it is asked for once.
 
         Raises:
@@ -238,7 +230,7 @@ class _Search:
         self.tell(str(plan))
         reply = self._send(plan, question)
         if reply.status in _OVERLOADED:
-            message = f"the server is overloaded or not ready; {plan.method} {plan.path}: {reply.failure}"
+            message = f"the server is overloaded or not ready; {plan.name}: {reply.failure}"
             raise ServerRefusedError(message, "try again later: its path and its body may be right")
         if reply.status not in REFUSED:
             return reply
@@ -247,7 +239,7 @@ class _Search:
         login, self.login = self.login, lambda _: None
         if self.left and (header := login(name)):
             self.headers.add(header)
-            return self._asked(plan, question)
+            return self.asked(plan, question)
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
 
@@ -258,17 +250,15 @@ class _Search:
             ServerUnreachableError: Nothing answers.
         """
         self.left -= 1
-        query = {key: self.headers.parameters.get(value, value) for key, value in plan.query.items()}
+        query = {key: self.headers.parameters.get(value, value) for key, value in plan.ask.get("query", {}).items()}
         spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
-        values = {"question": question, "question_json": json.dumps(question, ensure_ascii=False), "uuid": "evals-init"}
-        messages = [{"role": "user", "content": question}]
-        request = rendered(spec, {**values, "messages": messages}) | {"headers": self.headers.sent}
+        request = rendered(spec, Conversation().values(question)) | {"headers": self.headers.sent}
         try:
             # As a stream it ends with [DONE], whether the server then closes or not.
             reply = self.runner.run(self.http.send(**request, stream=Collector(StreamSpec(data="text"))))
         except ExchangeError as failure:
             if failure.kind == "connect" and not self.runner.run(self.http.reaches(None, _START_TIMEOUT_S)):
-                message = f"no server answers at {self.base} ({failure.message})"
+                message = f"no server answers at {self.http.base} ({failure.message})"
                 raise ServerUnreachableError(message, "check the URL") from failure
             text = masked(failure.body.decode("utf-8", "replace"))
             return Received(failure.status or 0, text, failure=failure.message)
@@ -280,7 +270,7 @@ class _Search:
 
     # The requests that may ask the question, the likeliest first.
 
-    def _candidates(self, body: Any) -> list[Plan]:
+    def candidates(self, body: Any) -> list[Plan]:
         """All of them whose path and operationId name no change.
 
         Raises:
@@ -289,33 +279,26 @@ class _Search:
         parts = urlsplit(self.url)
         path, parameters = parts.path.removesuffix("/") and parts.path, parse_qsl(parts.query, keep_blank_values=True)
         if body is not None:
-            candidates = [Plan("POST", path or "/", body, source="the body that was given")]
+            candidates = [Plan({"path": path or "/", "json": body}, "the body that was given")]
         elif parameters:
             candidates = [_parametrised(path or "/", parameters, self.headers)]
         else:
-            reply = self._send(Plan("GET", "/openapi.json"), "")
-            is_document = reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping)
-            self.api = plans.OpenApi(reply.fields if is_document else {})
-            count = counted(len(self.api.operations), "operation") if is_document else "none"
-            self.tell(f"GET /openapi.json: {count}")
+            reply = self._send(Plan({"method": "GET", "path": "/openapi.json"}), "")
+            if reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping):
+                self.api = OpenApi(reply.fields)
+            self.tell(f"GET /openapi.json: {counted(len(self.api.operations), 'operation')}")
             bare = path.rstrip("/")
             documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == bare]
             to_path = [*plans.profile_plans(bare), *(documented or plans.usual_plans(path))]
             candidates = to_path if path else self._plans_to_known_paths()
-        kept, refused = list[Plan](), dict[str, None]()
-        for plan in candidates:
-            words = self.api.words(plan)
-            allowed = NAMES["chat_changes"] if words & {*NAMES["chatting"]} else ()
-            if changing := words & {*NAMES["changes"]} - {*allowed}:
-                refused[f"{plan.method} {plan.path} ({min(changing)})"] = None
-            else:
-                kept.append(plan)
-        reason = f"as its name says that it changes something: {', '.join(refused)}"
+        changing = {plan.name: self.api.changing_word(plan) for plan in candidates}
+        kept = [plan for plan in candidates if changing[plan.name] is None]
+        refused = ", ".join(f"{name} ({word})" for name, word in changing.items() if word is not None)
         if refused and not kept:
             hint = "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md"
-            raise ConfigError(f"not called, {reason}", hint)
+            raise ConfigError(f"not called, as its name says that it changes something: {refused}", hint)
         if refused:
-            self.tell(f"never called, {reason}")
+            self.tell(f"never called, as its name says that it changes something: {refused}")
         return kept
 
     def _plans_to_known_paths(self) -> list[Plan]:
@@ -326,11 +309,10 @@ class _Search:
         """
         profiles = list(plans.profile_plans(None))
         likely = [plan for plan in profiles if plan.path in self.api.paths]
-        likely.sort(key=lambda plan: -len(plans.paths_of_profile(str(plan.profile)) & self.api.paths))
         known = {*NAMES["usual_paths"], *(plan.path for plan in profiles)}
         likely += [plan for plan in self.api.plans if plan.path in known]
         if self.api.plans and not likely:
-            urls = ", ".join(f"{self.base}{plan.path}" for plan in self.api.plans[:5])
+            urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:_MOST_SHOWN])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
         return likely or [
             plan for path in NAMES["usual_paths"] for plan in (*plans.profile_plans(path), plans.usual_plans(path)[0])
@@ -338,21 +320,21 @@ class _Search:
 
     # What a response is read as.
 
-    def _read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
+    def read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
         """The keys that read a response: of the plan's profile, else guessed; None: it holds nothing."""
-        place: dict[str, Any] = {"url": f"{self.base}{plan.prefix}"}
-        place |= {"headers": dict(self.headers.written)} if self.headers.written else {}
+        address: dict[str, Any] = {"url": f"{self.http.base}{plan.prefix}"}
+        address |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
-        if plan.profile and (discovery := self._by_profile(plan, place, reply, question, guesses=bool(guess.rows))):
+        if plan.profile and (discovery := self._by_profile(plan, address, reply, question, guesses=bool(guess.rows))):
             return discovery
-        ask = plan.ask | guess.ask
+        ask = {**plan.ask, **guess.ask}
         if not guess.rows and (done := self._job_done(plan, reply)) is not None:
             ask["then"], reply = done
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        server: dict[str, Any] = {"profile": "none", **place}
-        if health := next((path for path in NAMES["health_paths"] if ("GET", path) in self.api.operations), None):
+        server: dict[str, Any] = {"profile": "none", **address}
+        if health := next((path for path in NAMES["health_paths"] if f"GET {path}" in self.api.operations), None):
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
         server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
@@ -365,20 +347,19 @@ class _Search:
         return _discovery(server, reply.text, passages, notes + ([] if guess.rows or retrieve else [_NO_PASSAGES]))
 
     def _by_profile(
-        self, plan: Plan, place: dict[str, Any], reply: Received, question: str, *, guesses: bool
+        self, plan: Plan, address: dict[str, Any], reply: Received, question: str, *, guesses: bool
     ) -> Discovery | None:
         """What a profile reads; None unless two signs speak for it, as its path alone does not."""
         name, second = str(plan.profile), None
         retrieve = load_profile(name).get("retrieve")
         if retrieve and not retrieve.get("give") and self.left:
             search = plans.profile_plan(name, retrieve, prefix=plan.prefix)
-            self.tell(f"{search.method} {search.path}, the second request of the profile {name}")
+            self.tell(f"{search.name}, the second request of the profile {name}")
             second = self._send(search, question).text
-        discovery = _discovery({"profile": name, **place}, reply.text, second, [])
+        discovery = _discovery({"profile": name, **address}, reply.text, second, [])
         response = discovery.response
-        listed_paths = self.api.paths & plans.paths_of_profile(name) - {plan.path}
         parts = ("answer", "chunks", "citations", "usage", "model", "confidence")
-        signs = sum(bool(getattr(response, part)) for part in parts) + bool(listed_paths)
+        signs = sum(bool(getattr(response, part)) for part in parts)
         is_read = signs >= 2 and response.error is None and (response.chunks or not guesses)
         self.tell(f"  the profile {name} {'reads' if is_read else 'does not read'} this answer")
         return discovery if is_read else None
@@ -391,31 +372,29 @@ class _Search:
         """
         texts = {key: str(value) for key, value in started.fields.items() if isinstance(value, str | int)}
         state_key = next((key for key, text in texts.items() if _is_pending(text)), None)
-        ids = {key: text for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and not _is_pending(text)}
-        named = (key for names in _NAMES_JOB for key in ids if names.search(snake(key)))
-        id_key = next(named, next(iter(ids), None))
-        if id_key is None or not (state_key or started.status == HTTPStatus.ACCEPTED):
+        ids = [key for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and not _is_pending(text)]
+        if not ids or not (state_key or started.status == HTTPStatus.ACCEPTED):
             return None
-        paths = [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
-        if ids[id_key] in started.location:
-            shown = urlsplit(started.location).path.removeprefix(plan.prefix)
-            paths.insert(0, shown.replace(ids[id_key], "{{id}}"))
+        id_key = min(ids, key=lambda key: (not _NAMES_JOB.search(snake(key)), not _NAMES_ID.search(snake(key))))
+        job, paths = texts[id_key], [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
+        if job in started.location:
+            paths.insert(0, urlsplit(started.location).path.removeprefix(plan.prefix).replace(job, "{{id}}"))
         for path in paths:
-            latest = started
+            look, latest = Plan({"method": "GET", "path": path.replace("{{id}}", job)}, prefix=plan.prefix), started
             while self.left and latest.status < HTTPStatus.BAD_REQUEST:
                 time.sleep(_LOOK_EVERY_S)
                 self.tell(f"GET {path}: the job of this question")
-                latest = self._send(Plan("GET", path.replace("{{id}}", ids[id_key]), prefix=plan.prefix), "")
-                key = next((name for name in latest.fields if snake(name) in NAMES["states"]), None)
+                latest = self._send(look, "")
                 if latest.status < HTTPStatus.BAD_REQUEST and latest.failure is not None:
                     raise ServerRefusedError(f"the job of {plan.path} failed: {latest.failure}")
+                key = next((name for name in latest.fields if snake(name) in NAMES["states"]), None)
                 if key is not None and latest.failure is None and not _is_pending(latest.fields[key]):
-                    until, state = f"{child('', key)} == '{latest.fields[key]}'", f"{child('', key)} == 'failed'"
-                    then = {"path": path, "id": child("", id_key), "until": until, "failed": state, "every_s": 1}
-                    return {name: text for name, text in then.items() if (name, text) != ("id", "id")}, latest
-        until = f"{state_key or 'status'} == 'done'"
-        keys = f'ask.then: {{path: "{paths[0]}", id: {id_key}, until: "{until}", every_s: 1}}'
-        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", f"write it yourself: {keys}")
+                    then = {"path": path} | ({"id": child("", id_key)} if id_key != "id" else {})
+                    until, failed = f"{child('', key)} == '{latest.fields[key]}'", f"{child('', key)} == 'failed'"
+                    return {**then, "until": until, "failed": failed, "every_s": 1}, latest
+        keys = f'{{path: "{paths[0]}", id: {id_key}, until: "{state_key or "status"} == \'done\'", every_s: 1}}'
+        hint = f"write it yourself: ask.then: {keys}"
+        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", hint)
 
     def _retrieved(self, question: str, asking: str) -> tuple[dict[str, Any], str] | tuple[None, None]:
         """`retrieve` of a request to a usual path that brings passages, and the body that it brought."""
@@ -442,7 +421,7 @@ def _parametrised(path: str, parameters: Iterable[tuple[str, str]], headers: Hea
             headers.variables.append(re.sub(r"[^0-9A-Za-z]", "_", key).upper())
             query[key] = f"${{{headers.variables[-1]}}}"
             headers.parameters[query[key]] = value
-    return Plan("GET", path, None, {**query, asking: QUESTION}, "the parameters of the URL")
+    return Plan({"method": "GET", "path": path, "query": {**query, asking: QUESTION}}, "the parameters of the URL")
 
 
 def _discovery(server: dict[str, Any], raw: str, second: str | None, notes: list[str]) -> Discovery:

@@ -5,12 +5,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any
 
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile
 from evals.errors import ConfigError
-from evals.run.guess import NAMES, json_or, snake, walk
+from evals.run.guess import NAMES, columns_of, json_or, snake
 from evals.text.yaml_files import VARIABLE, expand_env
 
 QUESTION = "{{question}}"
@@ -21,7 +20,6 @@ _NO_QUESTIONS = re.compile(
     r"(^|_)(id|ids|model|session|user|lang|language|locale|name|mode|type|format|role|token|key)$"
 )
 _QUOTED_NAME = re.compile(r"[\"'`„“‚‘«»]([^\W\d][\w.-]{0,40})[\"'`“”‘’«»]")
-_JSON_SCHEMA = ("requestBody", "content", "application/json", "schema")
 
 Schema = Mapping[str, Any]
 
@@ -31,31 +29,28 @@ class Plan:
     """A request that may ask the question.
 
     Attributes:
-        method: GET or POST.
-        path: Below the URL of the server and `prefix`.
-        body: The JSON; None: there is none.
-        query: The parameters.
+        ask: As `server.ask` of a configuration.
         source: What it is made from, in words.
         made_up: The values that it invents, by path in the body.
         profile: The built-in profile that it is of.
         prefix: What stands in the URL before the path.
     """
 
-    method: str
-    path: str
-    body: Any = None
-    query: Mapping[str, str] = field(default_factory=dict)
+    ask: Mapping[str, Any]
     source: str = ""
     made_up: Mapping[str, Any] = field(default_factory=dict)
     profile: str | None = None
     prefix: str = ""
 
     @property
-    def ask(self) -> dict[str, Any]:
-        """As `server.ask` of a configuration."""
-        keys: dict[str, Any] = {"path": self.path} if self.method == "POST" else {"method": "GET", "path": self.path}
-        keys |= {"query": dict(self.query)} if self.query else {}
-        return keys | ({"json": self.body} if self.body is not None else {})
+    def path(self) -> str:
+        """Below the URL of the server and `prefix`."""
+        return str(self.ask["path"])
+
+    @property
+    def name(self) -> str:
+        """Method and path."""
+        return f"{self.ask.get('method', 'POST')} {self.path}"
 
     @property
     def invention(self) -> str:
@@ -64,19 +59,12 @@ class Plan:
         return ", ".join(f"{path}: {value}" for path, value in values.items())
 
     def __str__(self) -> str:
-        sent = dict(self.query) if self.body is None else self.body
+        sent = self.ask.get("json", self.ask.get("query", {}))
         made_up = f"; made up: {self.invention}" if self.made_up else ""
-        return f"{self.method} {self.path} with {json.dumps(sent, ensure_ascii=False)} ({self.source}{made_up})"
+        return f"{self.name} with {json.dumps(sent, ensure_ascii=False)} ({self.source}{made_up})"
 
 
 # Of built-in profiles, and usual ones.
-
-
-def paths_of_profile(name: str) -> set[str]:
-    """All paths of a profile."""
-    profile = load_profile(name)
-    parts = [*profile.values(), *(profile.get("info") or ())]
-    return {part["path"] for part in parts if isinstance(part, Mapping) and "path" in part}
 
 
 def profile_plan(name: str, request: Mapping[str, Any], **parts: Any) -> Plan:
@@ -85,9 +73,8 @@ def profile_plan(name: str, request: Mapping[str, Any], **parts: Any) -> Plan:
     Raises:
         ConfigError: It names a variable of the environment.
     """
-    keys = expand_env({key: request.get(key) for key in ("method", "path", "json", "query")}, set(), {})
-    method, path, query = keys["method"] or "POST", str(keys["path"]), keys["query"] or {}
-    return Plan(method, path, keys["json"], query, f"the profile {name}", **parts)
+    ask = {key: request[key] for key in ("method", "path", "query", "json") if key in request}
+    return Plan(expand_env(ask, set(), {}), f"the profile {name}", **parts)
 
 
 def profile_plans(path: str | None) -> Iterator[Plan]:
@@ -103,12 +90,9 @@ def profile_plans(path: str | None) -> Iterator[Plan]:
 
 def usual_plans(path: str) -> list[Plan]:
     """Requests with usual bodies to a path, the likeliest first."""
-    if "graphql" in path:
-        body = {"query": "{ask(question: {{question_json}})}"}
-        return [Plan("POST", path, body, source="GraphQL", made_up={"query": "ask(question)"})]
     bodies: list[Any] = [{name: QUESTION} for name in ("question", "query", "message", "input", "prompt")]
     bodies.insert(0 if re.search(r"completions|messages|converse", path) else 2, {"messages": _TURN})
-    return [Plan("POST", path, body, source=_USUAL_BODY) for body in bodies]
+    return [Plan({"path": path, "json": body}, _USUAL_BODY) for body in bodies]
 
 
 # With the fields that a refusal misses.
@@ -116,14 +100,15 @@ def usual_plans(path: str) -> list[Plan]:
 
 def amended(plan: Plan, refusal: str) -> list[Plan]:
     """The request again, with the fields that a refusal misses; none: it misses none, or nothing would be changed."""
-    missing = missing_fields(refusal)
-    if not missing or plan.method == "GET":
+    missing, body = missing_fields(refusal), plan.ask.get("json")
+    if not missing or plan.ask.get("method") == "GET":
         return []
     asked_fields = {*NAMES["question_fields"], *NAMES["message_lists"]}
     named = [path for path in missing if snake(path[-1]) in asked_fields]
     asking = next(iter(named or [path for path in missing if not _NO_QUESTIONS.search(snake(path[-1]))]), None)
-    is_replaced = named or not isinstance(plan.body, Mapping) or (asking and plan.source == _USUAL_BODY)
-    body, made_up = {} if is_replaced else plan.body, dict[str, Any]()
+    if named or not isinstance(body, Mapping) or (asking and plan.source == _USUAL_BODY):
+        body = {}
+    made_up = dict[str, Any]()
     for path in missing:
         value: Any = QUESTION if path == asking else _MADE_UP
         if snake(path[-1]) in NAMES["message_lists"]:
@@ -131,9 +116,8 @@ def amended(plan: Plan, refusal: str) -> list[Plan]:
         elif value == _MADE_UP:
             made_up[".".join(path)] = value
         body = _placed(body, path, value)
-    source = f"the server named {', '.join(map('.'.join, missing))}"
-    changed = replace(plan, body=body, source=source, made_up=made_up, profile=None)
-    return [] if changed.ask == plan.ask else [changed]
+    ask, source = {**plan.ask, "json": body}, f"the server named {', '.join(map('.'.join, missing))}"
+    return [] if ask == plan.ask else [replace(plan, ask=ask, source=source, made_up=made_up, profile=None)]
 
 
 def _placed(body: Any, path: Sequence[str], value: Any) -> Any:
@@ -148,13 +132,13 @@ def missing_fields(refusal: str) -> list[tuple[str, ...]]:
     """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else the names quoted in its texts."""
     body = json_or(refusal, refusal)
     details = body.get("detail") if isinstance(body, Mapping) else None
-    places = [detail.get("loc") or () for detail in details or () if isinstance(detail, Mapping)]
-    named = [tuple(map(str, place[1:])) for place in places]
-    if not any(named):
-        texts = (value for _, value in walk(body) if isinstance(value, str) and says_lacking(value))
-        names = (name for text in texts for name in _QUOTED_NAME.findall(text))
-        named = [tuple(name.split(".")) for name in names if name.lower() not in NAMES["no_fields"]]
-    return list(dict.fromkeys(filter(None, named)))
+    locations = [detail.get("loc") or () for detail in details or () if isinstance(detail, Mapping)]
+    fields = [tuple(map(str, location[1:])) for location in locations]
+    if not any(fields):
+        texts = (text for cells in columns_of(body).values() for text in cells.values() if says_lacking(str(text)))
+        names = (name for text in texts for name in _QUOTED_NAME.findall(str(text)))
+        fields = [tuple(name.split(".")) for name in names if name.lower() not in NAMES["no_fields"]]
+    return list(dict.fromkeys(filter(None, fields)))
 
 
 def says_lacking(text: str) -> bool:
@@ -175,64 +159,52 @@ class OpenApi:
         operations: By method and path.
         paths: Of all operations.
         login_headers: The names of headers that let us in.
-        plans: The requests that take a question, those first whose names ask.
+        plans: The requests that take a question in a body, in the order of the document.
     """
 
     def __init__(self, document: Schema) -> None:
         self._document = document
-        self.operations: dict[tuple[str, str], Schema] = {
-            (method.upper(), path): operation
+        self.operations: dict[str, Schema] = {
+            f"{method.upper()} {path}": operation
             for path, methods in (document.get("paths") or {}).items()
-            for method, operation in dict(methods or {}).items()
+            for method, operation in (methods.items() if isinstance(methods, Mapping) else ())
             if isinstance(operation, Mapping)
         }
-        self.paths = {path for _, path in self.operations}
-        schemes = (self._at("components", "securitySchemes") or {}).values()
-        self.login_headers = [
-            str(scheme["name"]) for scheme in schemes if scheme.get("in") == "header" and "name" in scheme
-        ]
-        plans = (self._plan(*key, operation) for key, operation in self.operations.items() if "{" not in key[1])
-        self.plans = sorted(filter(None, plans), key=self._rank)
+        self.paths = {name.partition(" ")[2] for name in self.operations}
+        schemes = map(self.below, self.below(document, "components", "securitySchemes").values())
+        self.login_headers = [str(scheme.get("name")) for scheme in schemes if scheme.get("in") == "header"]
+        self.plans = [plan for name in self.operations if (plan := self._plan(name))]
 
-    def words(self, plan: Plan) -> set[str]:
-        """The words of a path and its operationId, in small letters."""
-        name = f"{plan.path} {self.operations.get((plan.method, plan.path), {}).get('operationId', '')}"
-        return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+    def changing_word(self, plan: Plan) -> str | None:
+        """The word in the path or the operationId of a request that says that it changes something; None: none does."""
+        name = f"{plan.path} {self.operations.get(plan.name, {}).get('operationId', '')}"
+        words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+        allowed = NAMES["chat_changes"] if words & {*NAMES["chatting"]} else ()
+        return min(words & {*NAMES["changes"]} - {*allowed}, default=None)
 
-    def resolved(self, schema: Any) -> Schema:
-        """The schema behind references, and the first of alternatives that is not null."""
-        for _ in range(5):
-            if not isinstance(schema, Mapping):
-                return {}
-            several = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
-            if str(schema.get("$ref")).startswith("#/"):
-                schema = self._at(*str(schema["$ref"])[2:].split("/"))
-            elif several:
-                schema = next((choice for choice in several if choice.get("type") != "null"), {})
-            else:
-                return schema
-        return {}
-
-    def _at(self, *keys: str) -> Any:
-        value: Any = self._document
+    def below(self, schema: Any, *keys: str) -> Schema:
+        """The schema at some keys, each behind its references, of alternatives the first that is not null."""
         for key in keys:
-            value = value.get(key) if isinstance(value, Mapping) else None
-        return value
+            schema = self.below(schema).get(key)
+        for _ in range(5):
+            part = schema if isinstance(schema, Mapping) else {}
+            choices = part.get("anyOf") or part.get("oneOf") or part.get("allOf") or [part]
+            schemas = (choice for choice in choices if isinstance(choice, Mapping) and choice.get("type") != "null")
+            schema = next(schemas, {})
+            if (reference := str(schema.get("$ref"))).startswith("#/"):
+                schema = self._document
+                for key in reference[2:].split("/"):
+                    schema = schema.get(key) if isinstance(schema, Mapping) else None
+        return schema if isinstance(schema, Mapping) else {}
 
-    def _rank(self, plan: Plan) -> int:
-        words = self.words(plan)
-        return 3 * len(words & {*NAMES["not_asking"]}) - len(words & {*NAMES["asking"]}) + (plan.method == "GET")
-
-    def _plan(self, method: str, path: str, operation: Schema) -> Plan | None:
+    def _plan(self, name: str) -> Plan | None:
         """The request of an operation; None: it takes no question."""
-        if method == "POST":
-            filler = _BodyFiller(self)
-            schema = reduce(lambda held, key: self.resolved(held.get(key)), _JSON_SCHEMA, operation)
-            plan = Plan("POST", path, filler.body(schema), {}, "OpenAPI", filler.made_up)
-            return plan if filler.has_question else None
-        given = {part.get("name") for part in operation.get("parameters", ()) if isinstance(part, Mapping)}
-        name = next((name for name in NAMES["question_fields"] if name in given), None)
-        return Plan("GET", path, query={name: QUESTION}, source="OpenAPI") if name and method == "GET" else None
+        filler, path = _BodyFiller(self), name.removeprefix("POST ")
+        if path == name or "{" in path:
+            return None
+        content = self.below(self.operations[name], "requestBody", "content", "application/json", "schema")
+        body = filler.body(content)
+        return Plan({"path": path, "json": body}, "OpenAPI", filler.made_up) if filler.has_question else None
 
 
 class _BodyFiller:
@@ -242,7 +214,7 @@ class _BodyFiller:
         api: Resolves references.
 
     Attributes:
-        has_question: Whether the question has got a place.
+        has_question: Whether the body holds the question.
         made_up: The values that it invents, by path.
     """
 
@@ -258,25 +230,25 @@ class _BodyFiller:
             at: Its path.
             depth: Objects within objects that are entered.
         """
-        fields = {key: self._api.resolved(part) for key, part in (schema.get("properties") or {}).items()}
+        fields = {key: self._api.below(part) for key, part in (schema.get("properties") or {}).items()}
         required: Collection[str] = schema.get("required") or ()
         asking = None if self.has_question else _question_field(fields, required)
         self.has_question = self.has_question or asking is not None
         body: dict[str, Any] = {}
         for key, part in sorted(fields.items(), key=lambda item: item[0] not in required):
-            items = self._api.resolved(part.get("items")).get("properties") or {}
+            item = self._api.below(part, "items")
             may_talk = snake(key) in NAMES["message_lists"] and not self.has_question
             enters = depth > 0 and (key in required or may_talk)
             if key == asking:
                 body[key] = QUESTION
             elif part.get("type") == "boolean" and re.match(r"(include|return|with|stream$)", snake(key)):
                 body[key] = snake(key) != "stream"
-            elif may_talk and part.get("type") == "array" and (not items or {"role", "content"} <= items.keys()):
+            elif may_talk and part.get("type") == "array" and {*_TURN[0]} <= {*item.get("properties", _TURN[0])}:
                 body[key], self.has_question = _TURN, True
             elif enters and part.get("properties"):
                 body[key] = self.body(part, f"{at}{key}.", depth - 1)
-            elif enters and items and not self.has_question:
-                body[key] = [self.body(self._api.resolved(part["items"]), f"{at}{key}[].", depth - 1)]
+            elif enters and item.get("properties") and not self.has_question:
+                body[key] = [self.body(item, f"{at}{key}[].", depth - 1)]
             elif key in required:
                 body[key] = _default(part)
                 self.made_up |= {} if {"default", "const", "enum"} & {*part} else {f"{at}{key}": body[key]}
@@ -285,13 +257,15 @@ class _BodyFiller:
 
 def _question_field(fields: Mapping[str, Schema], required: Collection[str]) -> str | None:
     """The property that is the question: by its name, else the only text that may be; never an id or a model."""
-    texts = [key for key, part in fields.items() if part.get("type") == "string" and not {"enum", "format"} & {*part}]
-    by_name = {snake(key): key for key in texts}
-    if named := next((by_name[name] for name in NAMES["question_fields"] if name in by_name), None):
-        return named
-    free = [key for key in texts if not _NO_QUESTIONS.search(snake(key))]
-    needed = [key for key in free if key in required]
-    return next(iter(needed or (free if len(free) == 1 and len(fields) == 1 else [])), None)
+    texts = {
+        snake(key): key
+        for key, part in fields.items()
+        if part.get("type") == "string" and not {"enum", "format"} & {*part}
+    }
+    free = [key for name, key in texts.items() if not _NO_QUESTIONS.search(name)]
+    options = [texts[name] for name in NAMES["question_fields"] if name in texts]
+    options += [key for key in free if key in required] + (free if len(fields) == 1 else [])
+    return options[0] if options else None
 
 
 def _default(schema: Schema) -> Any:

@@ -88,6 +88,35 @@ def test_the_last_event_of_a_stream_is_known_by_its_name(
     assert made.server.get("stream", {}).get("done") == done
 
 
+_REPEATED = [{"answer": text, "sources": SOURCES} for text in ("It hangs", "It hangs at three metres.")]
+_THOUGHTS = ['g:"I look at all that I have "\n', 'g:"for a long time."\n', '0:"It hangs "\n', '0:"at three metres."\n']
+
+
+@pytest.mark.parametrize(
+    ("content_type", "sent", "key", "value"),
+    [
+        ("text/plain", _THOUGHTS, "stream", {"format": "vercel", "delta": "event == '0' && data"}),
+        (
+            "text/event-stream",
+            [f"data: {json.dumps(event)}\n\n" for event in _REPEATED],
+            "map",
+            {"chunks": "[-1].data.sources[].{text: text, document_name: file}"},
+        ),
+    ],
+    ids=["thoughts", "repeated sources"],
+)
+def test_neither_thoughts_nor_repeated_passages_of_a_stream_are_taken(
+    content_type: str, sent: list[str], key: str, value: dict[str, str], start: Start, init: Callable[..., Any]
+) -> None:
+    """The answer is that of its own lines, and passages are those of the last event that has them."""
+
+    def ask(_: Any) -> Any:
+        return loopback.Streamed(content_type, [line.encode() for line in sent])
+
+    made = init(f"{start({('POST', '/ask'): ask})}/ask")
+    assert made.server[key] == value
+
+
 def test_texts_that_are_not_read_are_named(start: Start, init: Callable[..., Any]) -> None:
     """The echo of the question and a context are neither answer nor chunk."""
     path, routes = KINDS["quoting"]

@@ -5,14 +5,19 @@ import json
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from raw_server import RawServer, answering
 
+from evals import EvalConfig, run_evaluation
 from evals.client import RAGClient, http
 from evals.client.profile import resolve_spec
+from evals.errors import EvalsError
 from evals.run.asking import StopRule, ask_all
+from evals.run.observer import Observer
 from evals.schemas import EvalQuestion, EvalResponse
 
 BODY = b'{"answer":"a"}'
@@ -212,3 +217,70 @@ def test_the_health_check_decides_whether_a_server_that_resets_everything_is_gon
         found, stop = ask_questions(server, 30, 2, patience_s=0.2, health={"path": "/health"})
     assert (stop.reason is not None) == is_gone
     assert (len(found) < 30) == is_gone
+
+
+@pytest.mark.usefixtures("_short_retry_waits")
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_rejects_everything_is_overloaded_and_not_gone(status: int) -> None:
+    """It answers, only not the question."""
+
+    def say(number: int) -> Iterable[bytes | Literal["reset"] | None]:
+        return [OK] if number < 10 else [BUSY % (status, b"")]
+
+    with answering(say) as server:
+        found, stop = ask_questions(server, 200, 1, patience_s=0.3)
+    assert (stop.reason or "").startswith(f"the server is overloaded: HTTP {status}")
+    assert 10 < len(found) < 15
+
+
+@pytest.mark.usefixtures("_short_retry_waits")
+def test_the_patience_with_a_server_that_is_gone_begins_when_it_goes() -> None:
+    """What it rejected before is no time in which it was away."""
+    at: list[float] = []
+
+    def say(number: int) -> Iterable[bytes | Literal["reset"] | None]:
+        at.append(time.monotonic())
+        if number == 0:
+            return [OK]
+        if time.monotonic() - at[0] < 0.6:
+            return [BUSY % (429, b"")]
+        server.stop_listening()
+        return ["reset"]
+
+    server = RawServer(say)
+    try:
+        _, stop = ask_questions(server, 200, 1, patience_s=0.8)
+    finally:
+        server.close()
+    assert (stop.reason or "").startswith("the server is gone: ")
+    assert time.monotonic() - at[-1] > 0.8
+
+
+@pytest.mark.usefixtures("_short_retry_waits")
+def test_waiting_for_a_server_that_is_gone_is_told_once(tmp_path: Path) -> None:
+    """With its place and the time, however many questions wait for it; a rejection alone is not worth a line."""
+    phases: list[str] = []
+
+    class Phases(Observer):
+        def phase(self, message: str) -> None:
+            phases.append(message)
+
+    def say(number: int) -> Iterable[bytes | Literal["reset"] | None]:
+        if number < 6:
+            return [BUSY % (429, b"")] if number == 3 else [OK]
+        server.stop_listening()
+        return ["reset"]
+
+    questions = tmp_path / "q.jsonl"
+    questions.write_text("".join(f'{{"question": "What is {number}?"}}\n' for number in range(50)))
+    server = RawServer(say)
+    place = server.url.removeprefix("http://")
+    spec = {"profile": "none", "url": server.url, "patience_s": 0.5, "map": {"answer": "answer"}}
+    spec |= {"ask": {"path": "/query", "json": {"query": "{{question}}"}}}
+    keys = {"server": spec, "dataset_file": questions, "judge": False, "runs_dir": tmp_path, "concurrency": 4}
+    try:
+        with suppress(EvalsError):
+            run_evaluation(EvalConfig.build({**keys, "preflight": False}), Phases())
+    finally:
+        server.close()
+    assert [phase for phase in phases if "waiting" in phase] == [f"{place} does not answer; waiting up to 0.5 s"]
