@@ -63,11 +63,6 @@ class Reporter:
             _say(f"::stop-commands::{self._token}")
         return self
 
-    @property
-    def tells_of_changes(self) -> bool:
-        """Whether a report is wanted that says what moved against a baseline."""
-        return self._flags.comment is not None or self._in_job
-
     def add(self, saved: SavedRun, gates: Sequence[GateOutcome]) -> None:
         """A run, and how its gates ended."""
         self._runs.append(Checked(saved, gates))
@@ -138,6 +133,5 @@ def _say(line: str) -> None:
 def _problem(error: BaseException) -> CommandProblem:
     if isinstance(error, EvalsError):
         return CommandProblem(type(error).__name__, error.message, error.hint)
-    if isinstance(error, KeyboardInterrupt):
-        return CommandProblem("Interrupted", "interrupted")
-    return CommandProblem(type(error).__name__, masked(f"a bug in evals: {error}"))
+    interrupted = isinstance(error, KeyboardInterrupt)
+    return CommandProblem(type(error).__name__, "interrupted" if interrupted else masked(f"a bug in evals: {error}"))

@@ -10,9 +10,6 @@ from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profi
 
 
 _RUN = "Run: id or its start, name, file, or last"
-_HEADER = 'Header of every request: "Name: value"; repeatable'
-_BODY = "Body of the request: JSON with {{question}} in it"
-_URL = "URL of the server, or of the path to ask"
 _GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
@@ -155,7 +152,7 @@ class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFl
 # The flags of each command; the docstring is what the help says of it.
 
 
-class EvalRunFlags(Flags, panel="Run"):
+class AskFlags(RunsDirFlags, panel="Run"):
     """Which run `eval` makes."""
 
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
@@ -164,20 +161,7 @@ class EvalRunFlags(Flags, panel="Run"):
     max_error_rate: float | None = flag("Share of failed requests that ends with 4 (0.1)", "max_error_rate")
 
 
-class EvalFlags(
-    DrawFlags,
-    FileFlags,
-    AddressFlags,
-    ServerFlags,
-    VariantFlags,
-    MeasureFlags,
-    JudgeFlags,
-    EngineFlags,
-    OutputFlags,
-    MakeFlags,
-    EvalRunFlags,
-    CiFlags,
-):
+class EvalFlags(DrawFlags, FileFlags, AddressFlags, ServerFlags, VariantFlags, MeasuringFlags, EngineFlags, AskFlags):
     """Evaluate a RAG server and save the run."""
 
     common = (
@@ -195,16 +179,15 @@ class DoctorFlags(EvalFlags):
 class InitFlags(Flags, panel="What is written"):
     """Write a first configuration and a first file of questions."""
 
-    rag_url: str | None = flag(_URL)
+    rag_url: str | None = flag("URL of the server, or of the path to ask (RAG_SERVER_URL)")
     profile: str | None = flag("Kind of server, or a YAML file (found by asking)", autocompletion=profiles)
-    header: list[str] | None = flag(_HEADER)
-    body: str | None = flag(_BODY)
+    header: list[str] | None = flag('Header of every request: "Name: value"; repeatable')
+    body: str | None = flag("Body of the request: JSON with {{question}} in it")
     questions: str | None = flag("File of questions, or golden (a template to fill in)")
     documents: Path | None = flag("Folder of documents that `evals generate` makes questions from")
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
-    judge: bool | None = flag("Use an LLM judge (no)")
+    judge: bool = flag("Use an LLM judge (no)", default=False)
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
-    yes: bool = switch("No prompts", names="--yes -y")
     force: bool = switch("Overwrite the file")
 
 
@@ -257,15 +240,12 @@ class ShowFlags(SavedFlags, panel="What is shown"):
 
 
 class RescoreFlags(MeasuringFlags):
-    """Measure a saved run again with other metrics, another judge or mapping; asks no server."""
+    """Measure a saved run again with other metrics, another judge or mapping; asks no server.
 
-    words = {
-        "suite": "Suites of metrics, with commas",
-        "match": "How chunks are recognised as gold",
-        "judge": "Use the LLM judge",
-        "judge_repeats": "How often each decision is made",
-        "config": "Configuration file laid over the run's own",
-    }
+    What is not given is as in the run.
+    """
+
+    words = {"suite": "Suites of metrics, with commas", "config": "Configuration file laid over the run's own"}
     common = "run suite metrics gate judge judge_model max_cost every as_json config name remap dry_run"
     run: str = RUN
     remap: bool = switch("Read the saved responses with another mapping")
@@ -293,7 +273,7 @@ class MergeFlags(GatedFlags, SavedFlags, CiFlags, panel="Run"):
 
     words = {"gate": f"Fail unless: {_GATE} (those of the shards)"}
 
-    runs: list[str] = argument("Runs of all shards: ids or their starts, names, or files")
+    runs: list[str] = RUNS
     name: str | None = flag("Name of the merged run", "name")
     allow_partial: bool = switch("Accept partial shards")
 
@@ -301,7 +281,7 @@ class MergeFlags(GatedFlags, SavedFlags, CiFlags, panel="Run"):
 class CompareFlags(SavedFlags, CommentFlags, panel="Comparison"):
     """Compare saved runs, question by question."""
 
-    runs: list[str] = argument("Runs: ids or their starts, names, files, or last")
+    runs: list[str] = RUNS
     baseline: str | None = flag("Run to compare the others with (the first)")
     primary: str | None = flag("Main metric, tested at the full level of 0.05")
     every: bool = EVERY
@@ -331,13 +311,10 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, panel="Labels"):
     score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
-class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
+class GenerateFlags(AddressFlags, DrawFlags, MakeFlags, RunsDirFlags, panel="Questions"):
     """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
 
-    words = {
-        "rag_url": "Server that lists its documents with their texts",
-        "dry_run": "Print the estimate; send nothing",
-    }
+    words = {"rag_url": "Server that lists its documents with their texts"}
     common = "documents number output mix language notes model max_cost datasets check as_json config dry_run"
     documents: Path | None = argument("Folder of documents, or one file", default=None)
     number: int = flag("Number of questions", default=100, min=1, names="--number -n")
@@ -346,9 +323,6 @@ class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
     language: str = flag("Language of the questions (that of the passage)", default="")
     notes: str = flag("Facts of the subject that a writer must know", default="")
     closed_book: bool = switch("Tag what the model answers without any passage")
-    datasets: str | None = flag("Take the documents of these datasets", "datasets", autocompletion=datasets)
-    data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
-    seed: int | None = flag("Random seed of the draw (42)", "seed")
     check: Path | None = flag("Find the gold of this file again, without a model; -o writes it updated")
     model: str | None = flag("Model that writes; openai:NAME for another provider", "judge.model")
     solver_model: str | None = flag("Model that answers the drafts (the same)")

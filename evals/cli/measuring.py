@@ -2,30 +2,33 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from rich.text import Text
 
 from evals.cli.ci import Reporter
-from evals.cli.flags import ConfigFlags
-from evals.cli.parameters import Flags, flag_name
+from evals.cli.flags import ConfigFlags, MakeFlags
+from evals.cli.parameters import Flags, flag_name, refuse_pairs
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
-from evals.cli.terminal import console, print_json, show, tell
+from evals.cli.terminal import print_result, tell
 from evals.cli.views import run_parts
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import BaseMetric, Need
 from evals.report.elements import TextLine
 from evals.report.summary import gate_lines, score_line
-from evals.run.checks import wants_judge
+from evals.run.checks import refusal_of, wants_judge
+from evals.run.estimate import Estimate
 from evals.run.observer import Observer
-from evals.run.saved import SavedAnswers, measure_answers
+from evals.run.saved import SavedAnswers, estimate_saved, measure_answers
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
-from evals.text.yaml_files import layer_of, merge, problems_of, read_yaml
+from evals.text.numbers import counted
+from evals.text.yaml_files import layer_of, merge, read_yaml
 
 # The flags given, as configuration.
 
@@ -34,9 +37,6 @@ _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats
 _USUAL_FILE = Path("eval_config.yml")
 """The file that `evals init` writes; it is read only where --config names it."""
 
-_EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
-"""Flags of which one would silently win over the other."""
-
 
 def overrides(flags: Flags) -> dict[str, Any]:
     """The flags given, as keys of the configuration.
@@ -44,16 +44,20 @@ def overrides(flags: Flags) -> dict[str, Any]:
     Raises:
         ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
     """
+    refuse_pairs(flags, ("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
     given, keys = flags.given(), flags.keys()
-    for first, second in _EXCLUSIVE:
-        if given.get(first) and given.get(second):
-            raise ConfigError(f"{flag_name(first)} and {flag_name(second)} exclude each other")
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
         if value == "" or (value == Path() and name != "dataset_file"):  # "." may be a folder of questions
             raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
         result = merge(result, layer_of(keys[name], value))
-    _check_values({name: keys[name] for name in given}, result)
+    try:
+        EvalConfig.build(result)
+    except ConfigError as error:  # who gave a flag knows no key; how values go together is seen later
+        wrong = [name for name in given if keys[name] == error.key and isinstance(error.__cause__, ValidationError)]
+        for name in wrong:
+            what = error.message.partition(f"{error.key}: ")[2]
+            raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
     return result
 
 
@@ -74,19 +78,6 @@ def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:
     return EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
 
 
-def _check_values(keys: dict[str, str], result: dict[str, Any]) -> None:
-    """Check each value by itself, for who gave it as a flag knows no key; how values go together is seen later."""
-    try:
-        EvalConfig.build(result)
-    except ConfigError as error:
-        if not isinstance(error.__cause__, ValidationError):
-            return
-        wrong = {problem.key: problem.what for problem in problems_of(error.__cause__, EvalConfig)}
-        for name, key in keys.items():
-            if what := wrong.get(key):
-                raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
-
-
 # Work with its progress on the terminal.
 
 _T = TypeVar("_T")
@@ -98,8 +89,7 @@ def observer_for(flags: Flags) -> Observer:
     Raises:
         ConfigError: Both little and much is asked for.
     """
-    if flags.quiet and flags.verbose:
-        raise ConfigError("--quiet and --verbose exclude each other")
+    refuse_pairs(flags, ("quiet", "verbose"))
     if flags.as_json:
         return Observer()
     return Quiet() if flags.quiet else Terminal(every=flags.verbose)
@@ -119,16 +109,19 @@ def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInt
 
 
 def measure_now(
-    answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
-) -> SavedRun:
-    """Measure answers that are there.
+    answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: MakeFlags
+) -> SavedRun | None:
+    """Measure answers that are there; None where only the plan of it is wanted, and printed.
 
     Raises:
         EvalsError: It cannot be done.
         RunInterruptedError: Somebody pressed Ctrl-C.
     """
+    if flags.dry_run:
+        _describe_measuring(answers, metrics, config, flags)
+        return None
     hint = "the judge's replies are in the cache: begin again" if wants_judge(config, metrics) else None
-    work = measure_answers(answers, metrics, config, observer)
+    work = measure_answers(answers, metrics, config, observer_for(flags))
     return until_ctrl_c(work, lambda: RunInterruptedError("interrupted", hint))
 
 
@@ -145,17 +138,65 @@ def finish(saved: SavedRun, config: EvalConfig, reporter: Reporter, flags: Flags
         RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
-    run = saved.run
+    run, short = saved.run, [TextLine(score_line(saved.run), "strong"), *gate_lines(saved.run.gates)]
+    shown = short if flags.quiet else run_parts(saved, config.runs_dir, every=flags.every)
+    path = RunStore(config.runs_dir).run_path(run)
     reporter.add(saved, run.gates)
-    if flags.as_json:
-        print_json(run.model_dump_json(indent=2))
-    else:
-        short = [TextLine(score_line(run), "strong"), *gate_lines(run.gates)]
-        show(console(), short if flags.quiet else run_parts(saved, config.runs_dir, every=flags.every))
-        path = RunStore(config.runs_dir).run_path(run)
-        link = Text(str(path), style=f"link {path.absolute().as_uri()}")
-        console().print("saved to ", link, sep="", soft_wrap=True)
-    if run.status != "complete":
-        undone = what_is_undone(saved)
-        raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(saved, config.runs_dir))
-    reporter.judge(run.gates)
+    print_result(run, chain(shown, [TextLine(f"saved to {path}", whole=True)]), flags)
+    conclude([saved], config.runs_dir, reporter)
+
+
+def conclude(done: Sequence[SavedRun], runs_dir: Path, reporter: Reporter) -> None:
+    """End the command by what is wrong with the runs that it made; one that is not complete goes before all gates.
+
+    Raises:
+        RunIncompleteError: A run is partial or failed.
+        GateFailedError: A gate is not met by a run, or there is not enough evidence for it.
+    """
+    names = {saved.run.id: f"run {saved.run.id} ({saved.run.name})" for saved in done if len(done) > 1}
+    for saved in done:
+        if saved.run.status != "complete":
+            message = f"{names.get(saved.run.id, 'the run')} is {saved.run.status}: {what_is_undone(saved)}"
+            raise RunIncompleteError(message, next_command(saved, runs_dir))
+    for saved in done:
+        reporter.judge(saved.run.gates, saved.run.name if names else "")
+
+
+# `--dry-run`: what would be done, without asking a server or a judge.
+
+
+def _describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
+    """Say what `rescore`, `score` and `calibrate` would do over answers that are there.
+
+    Raises:
+        EvalsError: It could not be done.
+    """
+    records = list(answers.records)
+    answered = sum(record.response is not None and record.response.error is None for record in records)
+    source = answers.run.rescored_from or answers.run.server.url
+    facts = {"source": source, "questions": len(records), "answered": answered}
+    measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
+    lines = [*answers.notes, f"would measure {measured}, nothing judged"]
+    print_plan(facts, lines, estimate_saved(answers, metrics, config), metrics, config, flags)
+
+
+def print_plan(
+    facts: dict[str, Any],
+    lines: Sequence[str],
+    estimate: Estimate | None,
+    metrics: Sequence[BaseMetric],
+    config: EvalConfig,
+    flags: Flags,
+) -> None:
+    """Print what would be asked, for a program or in lines, then what would be computed and judged."""
+    judge = config.judge.model if wants_judge(config, metrics) else None
+    names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]
+    refusal = refusal_of(config, metrics)  # it would stop the run before it begins; a plan is made all the same
+    facts |= config.model_dump(mode="json", include={"seed", "concurrency", "runs_dir"})
+    facts |= {"metrics": names, "judge": judge, "estimate": estimate and asdict(estimate)}
+    facts["refusal"] = refusal and {"message": refusal.message, "hint": refusal.hint}
+    shown = [*lines, f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"]
+    shown += [f"would judge with {judge}: {estimate}" if judge else "no judge"]
+    shown += [f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}"] if refusal else []
+    shown += [f"seed {config.seed}, runs in {config.runs_dir}"]
+    print_result(facts, shown, flags)

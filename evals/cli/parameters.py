@@ -161,7 +161,19 @@ def parameters(kind: type[Flags]) -> Iterator[Parameter]:
 
 def flag_name(name: str, value: object = None) -> str:
     """The flag as it was typed: `dry_run` is --dry-run, and a judge that is switched off (False) is --no-judge."""
-    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    typed = {"as_json": "json", "every": "all"}.get(name, name.replace("_", "-"))
+    return f"--{'no-' if value is False else ''}{typed}"
+
+
+def refuse_pairs(flags: Flags, *pairs: tuple[str, str]) -> None:
+    """See that of no pair both flags are given: one would silently win over the other.
+
+    Raises:
+        ConfigError: Both are; the message names them.
+    """
+    for pair in pairs:
+        if all(getattr(flags, name, None) not in (None, False) for name in pair):
+            raise ConfigError(f"{' and '.join(map(flag_name, pair))} exclude each other")
 
 
 def names_of(text: str, flag: str) -> list[str]:

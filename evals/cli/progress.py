@@ -1,20 +1,16 @@
 """The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere."""
 
 import sys
-import time
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evals.cli.terminal import BAD, clean, console, warn
 from evals.report.wording import number
-from evals.run.estimate import Estimate
-from evals.run.observer import Observer, Tally
+from evals.run.observer import Notebook, Observer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.text.foreign import one_line
 from evals.text.numbers import counted
-
-_LINE_EVERY_S = 10.0
 
 _LINE, _NAME = 100, 40
 
@@ -22,72 +18,51 @@ _LINE, _NAME = 100, 40
 class Quiet(Observer):
     """Shows what a reader of the numbers must know, and nothing of the progress."""
 
-    def __init__(self) -> None:
-        self._console = console(sys.stderr)
-
     def note(self, message: str) -> None:
-        warn(message, self._console)
+        warn(message)
 
 
-class Terminal(Quiet):
-    """Shows a bar with time left, rate, failures, and what was judged.
+class Terminal(Notebook):
+    """Shows a bar with rate, failures, and what was judged.
 
     Args:
         every: Whether every answer has a line of its own.
     """
 
+    line_every_s = 10.0
+
     def __init__(self, *, every: bool = False) -> None:
         super().__init__()
-        self._live = sys.stderr.isatty()
+        self._console = console(sys.stderr)
         self._every = every
         self._bar: Progress | None = None
-        self._tally: Tally | None = None
-        self._last_line = 0.0
-        self._phase = ""
-        self._judged = ""
+        self._phase = self._judged = ""
 
     def phase(self, message: str) -> None:
         if message != self._phase:  # the same of variants, one after the other
-            self._console.print(clean(f"· {message}"), style="dim")
-        self._phase, self._last_line = message, time.monotonic()
+            super().phase(message)
+        self._phase = message
 
-    def progress(self, done: int, total: int) -> None:
-        if self._time_for_a_line():
-            self._console.print(f"  {done}/{total}", style="dim")
-
-    def waiting(self, message: str) -> None:
-        if self._time_for_a_line():
-            self.phase(message)
-
-    def estimate(self, estimate: Estimate) -> None:
-        self.phase(f"the judge will take {estimate}")
+    def note(self, message: str) -> None:
+        warn(message, self._console)
 
     def begin(self, total: int, done: int) -> None:
-        self._tally = Tally(total, done)
-        self._last_line = time.monotonic()
-        self.phase(f"asking {counted(total - done, 'question')}")
-        if not self._live:
-            return
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[facts]}"))
-        self._bar = Progress(*columns, console=self._console, transient=True)
-        self._bar.add_task("", total=total, completed=done, facts="")
-        self._bar.start()
+        super().begin(total, done)
+        if sys.stderr.isatty():
+            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[facts]}"))
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task("", total=total, completed=done, facts="")
+            self._bar.start()
 
     def judged(self, done: int, spent_usd: float) -> None:
         self._judged = f"{done} judged" + (f", ${spent_usd:.2f}" if spent_usd else "")
         self._update()
 
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
-        tally = self._tally
-        if tally is None:
-            return
-        tally.add(response)
         if self._every:
             self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
-        if self._bar is not None:
-            self._update()
-        elif not self._live and self._time_for_a_line():
-            self._console.print(f"  {tally}", style="dim")
+        super().answered(question, response)
+        self._update()
 
     def end(self) -> None:
         if self._bar is not None:
@@ -100,11 +75,12 @@ class Terminal(Quiet):
             facts = ", ".join(filter(None, [tally.rate, tally.failures, self._judged]))
             bar.update(bar.task_ids[0], completed=tally.done, facts=facts)
 
-    def _time_for_a_line(self) -> bool:
-        if time.monotonic() - self._last_line < _LINE_EVERY_S:
-            return False
-        self._last_line = time.monotonic()
-        return True
+    def _move(self, state: object) -> None:
+        if self._bar is None:
+            super()._move(state)
+
+    def _write(self, line: str) -> None:
+        self._console.print(clean(line), style="dim")
 
 
 def line_of(question: EvalQuestion, response: EvalResponse) -> str:

@@ -1,7 +1,7 @@
 """Saved runs as commands read them: with today's calibrations, and the next command where they are not complete."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -13,7 +13,7 @@ from evals.scoring.saved import SavedRun, open_run
 from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.foreign import one_line
-from evals.text.numbers import agree, counted, share
+from evals.text.numbers import counted, share
 
 _CAUSE = 120
 """Characters of what a server said."""
@@ -69,22 +69,18 @@ def what_is_undone(saved: SavedRun) -> str:
         return f"{share(sum(answered), len(answered), 'answer', 'is')} in its log, none is scored yet"
     undone = []
     if run.error_count:
-        cause = None if outcomes.stopped else _main_cause(saved)
+        _, cause = ("", None) if outcomes.stopped else _main_cause(saved)
         example = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
         unanswered = share(run.error_count, outcomes.answered + run.error_count, "question")
         undone.append(f"{unanswered} brought no answer ({_by_kind(outcomes.transport)}{example})")
     if outcomes.not_asked:
-        scored = run.server.profile == SAVED_ANSWERS
-        unasked = share(outcomes.not_asked, run.question_count, "question", "has" if scored else "was")
-        undone.append(f"{unasked} {'no saved answer' if scored else 'not asked'}")
-    if outcomes.stopped:
-        undone.append(outcomes.stopped)
+        verb, lack = ("has", "no saved answer") if run.server.profile == SAVED_ANSWERS else ("was", "not asked")
+        undone.append(f"{share(outcomes.not_asked, run.question_count, 'question', verb)} {lack}")
+    undone += [outcomes.stopped] if outcomes.stopped else []
     if judge is not None and judge.prevented:
         undone.append(f"the judge's budget is spent: {counted(judge.prevented, 'decision', 'was')} not made")
     if judge is not None and judge.left:
-        undone.append(
-            f"{counted(judge.left, 'request')} to the judge {agree(judge.left, 'is', 'are')} still in a batch"
-        )
+        undone.append(f"{counted(judge.left, 'request', 'is')} to the judge still in a batch")
     if outcomes.judge:
         failed = counted(sum(outcomes.judge.values()), "decision")
         undone.append(f"{failed} of the judge failed ({_by_kind(outcomes.judge)})")
@@ -102,18 +98,20 @@ def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
         saved: The run; one that was never finished, because evals was killed, counts too.
         runs_dir: Where it is; None for the default.
     """
-    run, judge = saved.run, saved.run.judge
+    run, outcomes, judge = saved.run, saved.run.outcomes, saved.run.judge
+    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
+    is_scored = run.server.profile == SAVED_ANSWERS
+    lost = bool(outcomes.judge or (judge and (judge.prevented or judge.left)))
+    lacks_judging = lost and not (outcomes.not_asked or outcomes.stopped)
     if run.merged_from:
         partial = ", ".join(f"evals eval --resume {part.id}" for part in run.merged_from if part.status != "complete")
         return f"continue with the shards that are partial ({partial or 'none is'}), and merge again"
-    asked_all = not (run.outcomes.not_asked or run.outcomes.stopped)
-    lacks_judging = asked_all and bool(run.outcomes.judge or (judge and (judge.prevented or judge.left)))
-    is_scored = run.server.profile == SAVED_ANSWERS
+    if run.interleaved_with:
+        return f"continue with all variants: {again}"
     if run.completed_at is None or (lacks_judging and (is_scored or run.rescored_from)):
         return way_on_of(run, runs_dir)
     if is_scored:
         return "complete the file of answers, or leave out the questions without one, and `evals score` it again"
-    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
     if judge is None or not lacks_judging:
         return _after_asking(saved, again, runs_dir)
     if judge.prevented:
@@ -125,13 +123,11 @@ def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
 
 def _after_asking(saved: SavedRun, again: str, runs_dir: Path | None) -> str:
     """How to come to the answers that a run lacks, by what most of its questions ended with."""
-    run, cause = saved.run, _main_cause(saved)
+    run, (question_id, cause) = saved.run, _main_cause(saved)
     if cause is not None and cause.kind == "malformed":
-        example = next(key for key, error in _errors(saved) if error.kind == "malformed")
-        shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
+        shown = command(f"show {run.id} --question {quote(question_id)}", runs_dir)
         remap = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
-        mend = f"correct server.map in the configuration (docs/profiles.md), and read what came again: {remap}"
-        return f"see what the server sent with {shown}; {mend}"
+        return f"see what the server sent with {shown}; correct server.map (docs/profiles.md), then {remap}"
     if run.rescored_from is not None:
         return f"the saved run lacks these answers too: {again} asks anew"
     if cause is None:
@@ -144,15 +140,9 @@ def _after_asking(saved: SavedRun, again: str, runs_dir: Path | None) -> str:
     return f"{mend}; if the server itself is corrected, continue with: {again}"
 
 
-def _errors(saved: SavedRun) -> Iterator[tuple[str, ResponseError]]:
-    """The questions that had no answer, with the reason."""
-    for record in saved.records():
-        if record.response is not None and record.response.error is not None:
-            yield record.question.id, record.response.error
-
-
-def _main_cause(saved: SavedRun) -> ResponseError | None:
-    """The error that most questions ended with, the first of its kind."""
-    errors = [error for _, error in _errors(saved)]
-    kinds = Counter((error.kind, error.status) for error in errors)
-    return max(errors, key=lambda error: kinds[error.kind, error.status], default=None)
+def _main_cause(saved: SavedRun) -> tuple[str, ResponseError | None]:
+    """The error that most questions ended with, and the first of these questions."""
+    responses = ((record.question.id, record.response) for record in saved.records())
+    errors = [(key, response.error) for key, response in responses if response is not None and response.error]
+    kinds = Counter((error.kind, error.status) for _, error in errors)
+    return max(errors, key=lambda failed: kinds[failed[1].kind, failed[1].status], default=("", None))

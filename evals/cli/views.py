@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from evals.compare.models import Comparison
+from evals.errors import UnknownNameError
 from evals.report import summary
-from evals.report.compared import comparison_parts, several_table
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.hints import applying
-from evals.report.wording import missing_golds, natural_order, place_of, ratio, value
+from evals.report.wording import exchange_of, missing_golds, natural_order, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
-from evals.schemas.response import EvalResponse, RetrievedChunk
+from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on
@@ -24,21 +23,15 @@ from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
 from evals.store.naming import command
+from evals.store.runs import refuse_damaged
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 _TEXT, _CHUNK, _LONG = 160, 300, 4000
-_SLICES = 12
-_EXAMPLES = 3
-_MOST_DISAGREEMENTS = 20
+_SLICES, _EXAMPLES, _MOST_DISAGREEMENTS = 12, 3, 20
 _OF_A_LOG = (
-    "faithfulness",
-    "unsupported_numbers",
-    "declined_rate",
-    "context_sufficiency",
-    "latency_p50",
-    "answer_relevancy",
-    "cost_per_query",
+    *("faithfulness", "unsupported_numbers", "declined_rate", "context_sufficiency"),
+    *("latency_p50", "answer_relevancy", "cost_per_query"),
 )
 
 
@@ -84,58 +77,33 @@ def next_commands(saved: SavedRun, runs_dir: Path | None, *, every: bool) -> Ite
         yield TextLine(f"{title:<{width}}  {command(words, runs_dir)}", "faint", whole=True)
 
 
-def compared_parts(comparison: Comparison, *, every: bool = False) -> Iterator[ShownPart]:
-    """A comparison; of several runs a table of all first."""
-    if len(comparison.against) > 1:
-        yield several_table(comparison)
-        yield EMPTY
-    yield from comparison_parts(comparison, every=every)
-
-
 # Questions.
 
 
-def _titled(title: str, text: str, tone: Tone = "", *, limit: int = 400, indent: str = "") -> TextLine:
+def _titled(title: str, text: str, tone: Tone = "", limit: int = 400) -> TextLine:
     """What a question, a server or a judge says, with its title, in a line that is cut at a limit."""
-    return TextLine(f"{indent}{title:<10}{one_line(text, limit)}", tone)
+    return TextLine(f"{title:<10}{one_line(text, limit)}", tone)
 
 
 def failed_parts(saved: SavedRun, outcome: Outcome, limit: int, runs_dir: Path | None) -> Iterator[TextLine]:
-    """The questions of one outcome: question, expected, answer, and the gold chunk whatever its rank."""
+    """The questions of one outcome: question, expected, answer, the first chunks, and the gold whatever its rank."""
     rows = next((count.rows for count in count_outcomes(saved.results) if count.outcome is outcome), [])
     yield TextLine(f"{share(len(rows), saved.run.question_count, 'question')}: {outcome.label}", "strong")
     for record in saved.records(rows[:limit]):
         yield EMPTY
-        yield from _failed_lines(saved, record)
+        yield TextLine(f"{record.question.id}: {saved.ending(record).why}", "bad", limit=400)
+        yield from (_titled("note", remark, "faint") for remark in remarks_on(record))
+        yield from _exchange_lines(saved, record, _TEXT, _TEXT, most=_EXAMPLES)
     if len(rows) > limit:
-        ids = ", ".join(saved.results.ids[row] for row in rows[limit:])
         yield EMPTY
-        yield TextLine(f"{len(rows) - limit} more: {ids}", limit=600)
+        yield TextLine(
+            f"{len(rows) - limit} more: {', '.join(saved.results.ids[row] for row in rows[limit:])}", limit=600
+        )
         yield TextLine(command(f"show {saved.run.id} --question ID", runs_dir), "faint", whole=True)
 
 
-def _failed_lines(saved: SavedRun, record: EvalRecord) -> Iterator[TextLine]:
-    question, response, indent = record.question, record.response, "  "
-    yield TextLine(f"{question.id}: {saved.ending(record).why}", "bad", limit=400)
-    yield from (_titled("note", remark, "faint", limit=300, indent=indent) for remark in remarks_on(record))
-    yield _titled("question", question.question, limit=_TEXT, indent=indent)
-    if question.expected_answer:
-        yield _titled("expected", question.expected_answer, limit=_TEXT, indent=indent)
-    if response is not None and response.error is None:
-        yield _titled("answer", response.answer or "–", limit=_TEXT, indent=indent)
-        gold = saved.settings.sample_of(record).matches.hit_ranks
-        for rank, chunk in enumerate(response.chunks or [], start=1):
-            if rank <= _EXAMPLES or rank in gold:
-                yield _chunk_line(rank, chunk, is_gold=rank in gold, limit=_TEXT, indent=indent)
-
-
-def _chunk_line(rank: int, chunk: RetrievedChunk, *, is_gold: bool, limit: int, indent: str = "") -> TextLine:
-    title, text = f"{'✓ gold' if is_gold else '':<6} {rank:>2} ", f"{place_of(chunk)}: {chunk.text or '–'}"
-    return _titled(title, text, "good" if is_gold else "faint", limit=limit, indent=indent)
-
-
 def question_parts(saved: SavedRun, row: int, *, every: bool = False) -> Iterator[ShownPart]:
-    """One question: question, answer, expected, chunks with the gold marked, verdicts, then metrics."""
+    """One question: question, expected, answer, chunks with the gold marked, verdicts, then metrics."""
     record = saved.record(row)
     question, response, limit = record.question, record.response, _LONG if every else 1000
     ending = saved.ending(record)
@@ -143,46 +111,48 @@ def question_parts(saved: SavedRun, row: int, *, every: bool = False) -> Iterato
     differs: Tone = "doubtful" if ending.outcome is Outcome.DIFFERS else "good"
     yield TextLine(ending.why, "bad" if ending.outcome.went_wrong else differs)
     for place, turn in enumerate(question.turns[:-1], start=1):
-        yield _titled(f"turn {place}", turn, "faint", limit=limit)
-    yield _titled("question", question.question, limit=limit)
+        yield _titled(f"turn {place}", turn, "faint", limit)
+    yield from _exchange_lines(saved, record, limit, _LONG if every else _CHUNK)
     if response is None:
         yield TextLine("it was not asked", "doubtful")
         return
-    yield from _answer_lines(response, limit)
-    expected = "not answerable" if question.is_unanswerable else question.expected_answer or "–"
-    yield _titled("expected", expected, limit=limit)
-    if response.error is None:
-        yield from _chunk_lines(saved, record, response, _LONG if every else _CHUNK)
-    yield from _stage_lines(response)
-    yield from (_titled("note", note, "doubtful") for note in response.notes)
-    yield from map(_verdict_line, record.verdicts)
-    yield from (_titled("note", remark, "doubtful", limit=300) for remark in remarks_on(record))
-    yield _scores_table(record)
-
-
-def _answer_lines(response: EvalResponse, limit: int) -> Iterator[TextLine]:
-    """The answer, or why none came and what came in its place."""
-    if response.error is not None:
-        yield _titled("failed", f"{response.error.kind}: {one_line(response.error.message, 400)}", "bad", limit=500)
-        if response.raw:
-            yield TextLine(f"the body: {one_line(response.raw, limit)}")
-        return
-    yield _titled("answer", response.answer or "–", limit=limit)
+    if response.error is not None and response.raw:
+        yield TextLine(f"the body: {one_line(response.raw, limit)}")
     if response.refused is not None:
         yield _titled("", f"the server says that it {'declined' if response.refused else 'did not decline'}", "faint")
+    if response.error is None:
+        sample = saved.settings.sample_of(record)
+        yield from (_titled("missing", gold, "doubtful", limit) for gold in missing_golds(sample))
+        if response.citations is not None:
+            cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
+            yield _titled("cited", f"chunks {cited}" if cited else "nothing")
+    yield from _stage_lines(response)
+    yield from map(_verdict_line, record.verdicts)
+    yield from (_titled("note", note, "doubtful") for note in (*response.notes, *remarks_on(record)))
+    rows = (
+        (score.name, "–" if score.value is None else f"{score.value:.4g}", one_line(score.reason or "", 200))
+        for score in record.scores
+    )
+    yield grid("", ["metric", "value", "why none"], rows, words=["why none"])
 
 
-def _chunk_lines(saved: SavedRun, record: EvalRecord, response: EvalResponse, limit: int) -> Iterator[TextLine]:
-    """Chunks by rank, gold marked; golds that no chunk holds; citations."""
-    sample = saved.settings.sample_of(record)
+def _exchange_lines(
+    saved: SavedRun, record: EvalRecord, limit: int, chunk_limit: int, most: int | None = None
+) -> Iterator[TextLine]:
+    """What was asked and expected, and what came; of the chunks the first ones, and those that hold gold."""
+    response, expected = record.response, "not answerable" if record.question.is_unanswerable else "–"
+    has_answer = response is not None and response.error is None
+    shown = {"question": "", "expected": expected} | ({"answer": "–"} if has_answer else {}) | exchange_of(record)
+    yield from (_titled(title, text, "bad" if title == "error" else "", limit) for title, text in shown.items())
+    if response is None or not has_answer:
+        return
     if response.chunks is None:
         yield _titled("chunks", "the server sent none", "faint")
+    gold = saved.settings.sample_of(record).matches.hit_ranks
     for rank, chunk in enumerate(response.chunks or [], start=1):
-        yield _chunk_line(rank, chunk, is_gold=rank in sample.matches.hit_ranks, limit=limit)
-    yield from (_titled("missing", gold, "doubtful", limit=limit) for gold in missing_golds(sample))
-    if response.citations is not None:
-        cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
-        yield _titled("cited", f"chunks {cited}" if cited else "nothing")
+        if most is None or rank <= most or rank in gold:
+            title, text = f"{'✓ gold' if rank in gold else '':<6} {rank:>2} ", f"{place_of(chunk)}: {chunk.text or '–'}"
+            yield _titled(title, text, "good" if rank in gold else "faint", chunk_limit)
 
 
 def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
@@ -191,9 +161,9 @@ def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
         if isinstance(stage, dict) and isinstance(stage.get("items"), list):
             items = [item for item in stage["items"] if isinstance(item, dict)]
             known = (item.get("document_id") or item.get("chunk_id") or item.get("text") or "–" for item in items)
-            names = [one_line(str(name), 30) for name in known]
+            names = ", ".join(one_line(str(name), 30) for name in known)
             took = f" ({stage['ms']:.0f} ms)" if "ms" in stage else ""
-            yield _titled("stage", f"{stage.get('name')}{took}: {', '.join(names) or 'nothing'}", "faint", limit=_LONG)
+            yield _titled("stage", f"{stage.get('name')}{took}: {names or 'nothing'}", "faint", _LONG)
     times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
     if parts := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
         yield _titled("time", ", ".join(parts), "faint")
@@ -207,20 +177,16 @@ def _verdict_line(verdict: JudgeVerdict) -> TextLine:
     return _titled("judge", f"{verdict.request}: {reply}", "faint", limit=600)
 
 
-def _scores_table(record: EvalRecord) -> TextTable:
-    rows = [
-        (score.name, "–" if score.value is None else f"{score.value:.4g}", one_line(score.reason or "", 200))
-        for score in record.scores
-    ]
-    return grid("", ["metric", "value", "why none"], rows, words=["why none"])
-
-
 # Slices.
 
 
 def slice_parts(saved: SavedRun, key: str) -> Iterator[ShownPart]:
-    """A row a value of a key: how many questions went wrong, and a metric of each objective with its interval."""
-    run, groups = saved.run, saved.rows_by(key)
+    """A row a value of a key: how many questions went wrong, and a metric of each objective with its interval.
+
+    Raises:
+        UnknownNameError: No question has the key.
+    """
+    run, groups = saved.run, _rows_by(saved, key)
     biggest = sorted(groups, key=lambda name: -len(groups[name]))[:_SLICES]
     known = {metric.name: metric for metric in known_metrics(run)}
     fed = [names[0] for names in run.weighted_score.fed_by.values() if names]
@@ -247,12 +213,25 @@ def _with_interval(metric: MetricSummary) -> str:
 
 
 def slices_as_json(saved: SavedRun, key: str) -> dict[str, Any]:
-    """All values of a key, each with its number of questions and its scorecard."""
+    """All values of a key, each with its number of questions and its scorecard.
+
+    Raises:
+        UnknownNameError: No question has the key.
+    """
     metrics, slices = known_metrics(saved.run), {}
-    for name, rows in saved.rows_by(key).items():
+    for name, rows in _rows_by(saved, key).items():
         card = make_scorecard(metrics, saved.results, saved.settings, np.array(rows))
         slices[name] = {"questions": len(rows), "scorecard": card.model_dump(mode="json")}
     return {"id": saved.run.id, "by": key, "slices": slices}
+
+
+def _rows_by(saved: SavedRun, key: str) -> dict[str, list[int]]:
+    groups = saved.rows_by(key)
+    if not groups:
+        refuse_damaged(saved.run, saved.damage)
+        metadata = chain.from_iterable(record.question.metadata for record in saved.records())
+        raise UnknownNameError("key to slice by", key, ["dataset", *(name for name in metadata if name[:1] != "_")])
+    return groups
 
 
 # A calibration.
@@ -284,6 +263,6 @@ def calibration_parts(calibration: Calibration, run: EvalRun) -> Iterator[ShownP
     if (more := len(calibration.disagreements) - _MOST_DISAGREEMENTS) > 0:
         yield TextLine(f"and {counted(more, 'further disagreement')}: --json lists them", "faint")
     if run.judge is not None:
-        cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
-        yield TextLine(f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache, {cost}")
+        took = f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache"
+        yield TextLine(f"{took}, {summary.judge_cost(run.judge)}")
     yield from (TextLine(f"! {note}", "doubtful") for note in run.notes)

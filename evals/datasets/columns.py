@@ -8,6 +8,7 @@ from typing import Any
 
 from evals.datasets.tables import is_nothing, parsed, parsed_or_text
 from evals.errors import DatasetError
+from evals.text.numbers import listed
 from evals.text.tokens import lists_of
 
 _TABLE = lists_of("columns")
@@ -85,9 +86,7 @@ class Columns:
         meant = {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
         notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
         if kept := [title for title in self.metadata if title not in meant]:
-            more = f" and {len(kept) - _LISTED} more" if len(kept) > _LISTED else ""
-            listed = ", ".join(kept[:_LISTED])
-            notes.append(f"kept as metadata: {listed}{more} (`columns` names what is read otherwise)")
+            notes.append(f"kept as metadata: {listed(kept, _LISTED)} (`columns` names what is read otherwise)")
         if "rubric" in self.used():
             notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
         if self.answers:
@@ -111,12 +110,12 @@ def find_columns(
             the question.
     """
     titles, filled, files = _titles(name, rows)
-    listed = ", ".join(titles.values()) or "none"
+    known = ", ".join(titles.values()) or "none"
     fields: dict[str, str] = {}
     for field, column in named.items():
         title = column if column in titles.values() else titles.get(plain_name(column))
         if title is None:
-            raise DatasetError(f"{name} has no column {column!r}, which `columns` names", f"its columns: {listed}")
+            raise DatasetError(f"{name} has no column {column!r}, which `columns` names", f"its columns: {known}")
         fields[field] = title
     by_field = columns_by_field(titles.values(), QUESTION_COLUMNS)
     by_field.setdefault("gold_document_ids", [titles[plain] for plain in _SOURCE if titles.get(plain) in files])
@@ -134,7 +133,7 @@ def find_columns(
         _refuse_slips(name, metadata)
     if not {"question", "turns"} & fields.keys():
         hint = "say which does: --columns question=COLUMN"
-        raise DatasetError(f"{name}: no column holds the question; its columns: {listed}", hint)
+        raise DatasetError(f"{name}: no column holds the question; its columns: {known}", hint)
     return Columns(fields, filled, metadata, [title for title in answers if title in filled])
 
 

@@ -7,7 +7,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evals.metrics.registry import known_metric
 from evals.report.ci import Checked, CommandEnd
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.report.wording import exchange_of
+from evals.schemas.results import EvalRun
 from evals.scoring.config import SCORE
 from evals.scoring.outcomes import WENT_WRONG, Outcome, count_outcomes
 from evals.scoring.saved import SavedRun
@@ -123,19 +124,8 @@ def _of_questions(saved: SavedRun, prefix: str) -> Iterator[JUnitCase]:
         kind = outcome.value if error is None else f"{error.kind}{f' {error.status}' if error.status else ''}"
         result = "error" if outcome is Outcome.FAILED else "failure"
         suite, classname = f"{prefix}questions.{outcome.value}", f"{prefix}questions.{record.question.dataset}"
-        why = saved.ending(record).why
-        yield JUnitCase(suite, record.question.id, result, kind, why, _facts(record), classname)
+        text = "\n".join(f"{title}: {xml_text(text, _TEXT)}" for title, text in exchange_of(record).items())
+        yield JUnitCase(suite, record.question.id, result, kind, saved.ending(record).why, text, classname)
     if (rest := len(rows) - MOST_QUESTIONS) > 0:
         more = f"{counted(rest, 'more question')} went wrong: `evals show {saved.run.id}` lists them all"
         yield JUnitCase(f"{prefix}questions.more", "more questions", "failure", "more", more)
-
-
-def _facts(record: EvalRecord) -> str:
-    question, response = record.question, record.response
-    facts = {
-        "question": question.question,
-        "expected": question.expected_answer,
-        "answer": response.answer if response is not None else None,
-        "error": response.error.message if response is not None and response.error is not None else None,
-    }
-    return "\n".join(f"{title}: {xml_text(text, _TEXT)}" for title, text in facts.items() if text)

@@ -6,6 +6,7 @@ from itertools import islice
 
 from evals.report import summary
 from evals.report.elements import ShownPart, TextLine, TextTable
+from evals.report.wording import exchange_of
 from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
 from evals.text.foreign import one_line
@@ -99,14 +100,9 @@ def _examples(saved: SavedRun) -> Iterator[str]:
         return
     yield f"\n<details>\n<summary>the first {len(rows)} questions that went wrong</summary>\n\n"
     for record in saved.records(rows):
-        question, response = record.question, record.response
         ending = saved.ending(record)
-        yield f"- **{escaped(question.id, 100)}** ({ending.outcome.value}): {escaped(ending.why)}\n"
-        yield f"  - question: {escaped(question.question)}\n"
-        if question.expected_answer:
-            yield f"  - expected: {escaped(question.expected_answer)}\n"
-        if response is not None and response.answer:
-            yield f"  - answer: {escaped(response.answer)}\n"
+        yield f"- **{escaped(record.question.id, 100)}** ({ending.outcome.value}): {escaped(ending.why)}\n"
+        yield from (f"  - {title}: {escaped(text)}\n" for title, text in exchange_of(record).items())
     yield "\n</details>\n"
 
 

@@ -18,7 +18,7 @@ from evals.compare.paired import compare_runs
 from evals.compare.pareto import common_objectives
 from evals.errors import ConfigError
 from evals.report import summary, wording
-from evals.report.compared import comparison_parts, several_table
+from evals.report.compared import comparison_parts
 from evals.report.hints import applying
 from evals.report.wording import level, missing_golds, place_of
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
@@ -94,14 +94,12 @@ def _compared(runs: Sequence[SavedRun]) -> dict[str, Any] | None:
     """What the terminal says of a comparison, and a picture of its front; None of a single run."""
     if len(runs) < 2:
         return None
-    several = len(runs) > 2
     try:
-        has_front = several and bool(common_objectives([saved.run for saved in runs]))
+        has_front = len(runs) > 2 and bool(common_objectives([saved.run for saved in runs]))
         comparison = compare_runs(runs, with_pareto=has_front)
     except ConfigError as error:
         return {"why_not": error.message}
-    parts = [*([several_table(comparison)] if several else []), *comparison_parts(comparison, every=True)]
-    return {"parts": parts, "scatter": _scatter(comparison)}
+    return {"parts": [*comparison_parts(comparison, every=True)], "scatter": _scatter(comparison)}
 
 
 def _scatter(comparison: Comparison) -> dict[str, Any] | None:

@@ -24,10 +24,13 @@ from evals.scoring.notes import reading_notes
 from evals.scoring.outcomes import Outcome, OutcomeCount, count_outcomes, wrong_headline
 from evals.scoring.results import Results
 from evals.text.foreign import one_line
-from evals.text.numbers import counted, share
+from evals.text.numbers import counted, listed, share
 
 _MOST, _FEW, _NAMED = 15, 3, 6
 """A scorecard of more metrics than these shows the main ones of each group, at least three."""
+
+_JUDGED = {"answer_correctness": "no correctness", "faithfulness": "no faithfulness"}
+"""What a score does not say where no judge took part."""
 
 _NO_IDS = "no retrieved chunk has an id"
 GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evidence": "doubtful"}
@@ -56,9 +59,14 @@ def score_line(run: EvalRun) -> str:
     if head.score is None:
         return f"score –: {head.reason}"
     facts = [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    unjudged = (
+        [] if run.judge else [name for name in _JUDGED if (one := run.scorecard.find(name)) and one.value is None]
+    )
     if not head.is_whole:
-        lacking = f": {', '.join(weighted.left_out)}" if weighted.left_out else ""
-        facts.append(f"{percent(1 - head.coverage)} of it not measured{lacking}")
+        lacking = ", ".join(name for name in weighted.left_out if name not in unjudged)
+        facts.append(f"{percent(1 - head.coverage)} of it not measured{lacking and f': {lacking}'}")
+    if unjudged:
+        facts.append(f"without a judge: {', '.join(_JUDGED[name] for name in unjudged)}")
     facts += [f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else []
     return f"score {head.score:.3f}" + (f" ({'; '.join(facts)})" if facts else "")
 
@@ -143,12 +151,11 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     )
     if not every and len(missing) > _FEW:
         names = list(chain.from_iterable(missing.values()))
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"no value: {', '.join(names[:_NAMED])}{more} (--all gives the reasons)"
+        yield f"no value: {listed(names, _NAMED)} (--all gives the reasons)"
     else:
         for reason, names in missing.items():
-            listed = ", ".join(names) if every or len(names) <= _NAMED else f"{len(names)} metrics"
-            yield f"no value: {listed} ({reason})"
+            named_or_counted = ", ".join(names) if every or len(names) <= _NAMED else f"{len(names)} metrics"
+            yield f"no value: {named_or_counted} ({reason})"
     cluster = scoring_config(run).cluster
     groups = max((one.interval.clusters for one in run.scorecard.metrics if one.interval), default=0)
     independent = "questions, for these documents" if run.log is None else "the rows of this log"
@@ -254,23 +261,20 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
 # A list of runs.
 
 
-def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
-    """A row a run; a letter behind scores that are made of different parts, by groups that compare."""
-    letters = {
-        run.id: f" [{chr(97 + place % 26)}]" for place, group in enumerate(groups) for run in group if len(groups) > 1
-    }
+def runs_table(runs: Sequence[EvalRun]) -> TextTable:
+    """A row a run."""
     columns = ("id", "created", "status", "questions", "score", "name", "server", "profile", "datasets")
-    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
+    rows = [TableRow(_run_cells(run)) for run in runs]
     return TextTable(columns, rows, words=columns[5:], spare=("profile", "datasets", "created", "server"))
 
 
-def _run_cells(run: EvalRun, letter: str) -> list[str]:
+def _run_cells(run: EvalRun) -> list[str]:
     return [
         run.id,
         f"{run.created_at:%Y-%m-%d %H:%M}",
         run.status if run.completed_at else "unfinished",
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        f"{headline(run)}{letter}",
+        str(headline(run)),
         one_line("" if run.id in run.name else run.name, 60),
         one_line("built-in" if run.eval_config.get("embedded") else run.server.url, 60),
         one_line(run.server.profile, 40),

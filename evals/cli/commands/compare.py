@@ -10,12 +10,12 @@ from evals.cli.flags import CompareFlags, GateFlags
 from evals.cli.parameters import names_of
 from evals.cli.saved import never_calibrated, next_command, open_calibrated, open_different, what_is_undone
 from evals.cli.terminal import print_result
-from evals.cli.views import compared_parts
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone, regression_of
 from evals.compare.models import ANSWER_RATE, Comparison
 from evals.compare.paired import compare_runs
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
+from evals.report.compared import comparison_parts
 from evals.report.elements import TextLine
 from evals.report.summary import gate_lines
 from evals.schemas.results import EvalRun
@@ -47,7 +47,7 @@ def gate(flags: GateFlags) -> None:
             feeding = set(chain.from_iterable(saved.run.weighted_score.fed_by.values()))
             refuse_uncalibrated(gated, never_calibrated(saved.run), feeding, saved.run.judge.model)
         reporter.add(saved, report.gates)
-        print_result(report, _gate_parts(report), as_json=flags.as_json)
+        print_result(report, _gate_parts(report), flags)
         if saved.run.status == "partial":
             hint = f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}"
             raise RunIncompleteError(f"the run is partial: {what_is_undone(saved)}", hint)
@@ -62,8 +62,7 @@ def _report(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport
     names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
     margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
     report = check_against(saved, baseline, flags.gate or [], names, margin)
-    if reporter.tells_of_changes:
-        reporter.compared(compare_runs([baseline, saved]))
+    reporter.compared(compare_runs([baseline, saved]))
     return report
 
 
@@ -109,7 +108,7 @@ def compare(flags: CompareFlags) -> None:
             parse_metric(flags.primary)
         comparison = compare_runs(runs, with_pareto=flags.pareto, primary=flags.primary)
         reporter.compared(comparison)
-        print_result(comparison, compared_parts(comparison, every=flags.every), as_json=flags.as_json)
+        print_result(comparison, comparison_parts(comparison, every=flags.every), flags)
         for saved in runs:
             refuse_damaged(saved.run, saved.damage)
         if flags.fail_on_regression:

@@ -11,7 +11,7 @@ from typing import Any
 
 from evals.cli.flags import GenerateFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
-from evals.cli.terminal import check_output, print_json, say
+from evals.cli.terminal import check_output, print_result
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
@@ -23,14 +23,14 @@ from evals.generate.journal import QuestionJournal, journal_path, question_line
 from evals.generate.passages import PassageSet
 from evals.generate.pipeline import Generator, QuestionPlan
 from evals.generate.relocate import relocate, updated
-from evals.judges.models import PROVIDERS
+from evals.report.elements import TextLine
+from evals.run.checks import missing_key
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
 from evals.runtime import run_anywhere
 from evals.store.atomic import write_output
-from evals.text.foreign import one_line
-from evals.text.numbers import counted
+from evals.text.numbers import counted, listed
 
 _AGAIN = "give the same command again: it continues, and nothing is paid twice"
 
@@ -59,17 +59,18 @@ def generate(flags: GenerateFlags) -> int:
         raise ConfigError(f"{output} is no file of lines", "name one that ends in .jsonl with --output")
     observer.phase(_size(passages))
     if flags.dry_run:
-        _print_estimate(flags, plan, passages, output)
+        with QuestionJournal(output) if journal_path(output).exists() else nullcontext() as known:
+            estimate = estimate_generation(plan, passages, known)
+        print_result(asdict(estimate), [f"{plan.number} questions will take {estimate}"], flags)
         return 0
-    _check_keys(config, solver)
+    for name in filter(None, (missing_key(config.judge), missing_key(solver.judge))):
+        hint = f"export {name}=…, or name a model of your own: --model openai:NAME --base-url URL"
+        raise JudgeError(f"questions are written by a model, and {name} is not set", hint)
     check_output(output)
     with QuestionJournal(output) as journal:
         generator = Generator(passages, plan, journal, observer)
         _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
-    if flags.as_json:
-        print_json({**_facts(generator, journal), "output": str(output)})
-    else:
-        say(*_summary(generator, journal))
+    print_result(_facts(generator, journal), _summary(generator, journal), flags)
     if len(journal.questions) < plan.number:
         raise _too_few(generator, journal, plan)
     return 0
@@ -78,10 +79,10 @@ def generate(flags: GenerateFlags) -> int:
 def _too_few(generator: Generator, journal: QuestionJournal, plan: QuestionPlan) -> RunIncompleteError:
     """Why there are fewer questions than were wanted, and the way out."""
     short = [name.replace("_", " ") for name, quota in generator.quotas.items() if quota.accepted < quota.wanted]
-    why = generator.stopped or f"too few drafts were accepted ({', '.join(short)})"
-    hint = "ask for fewer or for another mix, add documents, or name another model with --model"
-    if generator.stopped:
-        hint = f"raise --max-cost, which counts what was paid before, or {_AGAIN}"
+    why, hint = generator.stopped, f"raise --max-cost, which counts what was paid before, or {_AGAIN}"
+    if not why:
+        why = f"too few drafts were accepted ({', '.join(short)})"
+        hint = "ask for fewer or for another mix, add documents, or name another model with --model"
     return RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
 
 
@@ -114,18 +115,17 @@ def _documents(flags: GenerateFlags, config: EvalConfig, observer: Observer) -> 
     if flags.documents is not None:
         documents, left_out = read_documents(flags.documents)
         if left_out:
-            more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
-            observer.note(f"left out: {', '.join(left_out[:5])}{more}")
+            observer.note(f"left out: {listed(left_out, 5)}")
         return documents
     if datasets:
         corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
         return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
 
-    async def listed() -> list[SourceDocument]:
+    async def of_server() -> list[SourceDocument]:
         async with RAGClient(config.server_spec(), concurrency=1) as client:
             return await server_documents(client)
 
-    return run_anywhere(listed())
+    return run_anywhere(of_server())
 
 
 def _size(passages: PassageSet) -> str:
@@ -133,24 +133,6 @@ def _size(passages: PassageSet) -> str:
     dropped = [f"{count} {reason}" for reason, count in passages.dropped.items()]
     dropped += [f"{len(passages.repeats)} repeated"] if passages.repeats else []
     return "; left out: ".join([size, ", ".join(dropped)]) if dropped else size
-
-
-def _print_estimate(flags: GenerateFlags, plan: QuestionPlan, passages: PassageSet, output: Path) -> None:
-    with QuestionJournal(output) if journal_path(output).exists() else nullcontext() as journal:
-        estimate = estimate_generation(plan, passages, journal)
-    if flags.as_json:
-        print_json(asdict(estimate))
-    else:
-        say(f"{plan.number} questions will take {estimate}")
-
-
-def _check_keys(*configs: EvalConfig) -> None:
-    for config in configs:
-        provider = PROVIDERS[config.judge.provider]
-        if provider.lacks_key(config.judge.base_url):
-            name = provider.key_variables[0]
-            hint = f"export {name}=…, or name a model of your own: --model openai:NAME --base-url URL"
-            raise JudgeError(f"questions are written by a model, and {name} is not set", hint)
 
 
 def _run(
@@ -183,23 +165,24 @@ def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:
         "rejected": dict(generator.rejected.most_common()),
         "stopped": generator.stopped,
         "spent": journal.spent.model_dump(mode="json"),
+        "output": str(journal.path),
     }
 
 
-def _summary(generator: Generator, journal: QuestionJournal) -> Iterator[str]:
+def _summary(generator: Generator, journal: QuestionJournal) -> Iterator[TextLine | str]:
     questions, spent = list(journal.questions.values()), journal.spent
     kinds = Counter(str(question.metadata.get("kind")) for question in questions)
     documents = {gold.document_id for question in questions for gold in question.gold_passages}
-    yield f"{counted(len(questions), 'question')} in {journal.path}, with gold in {counted(len(documents), 'document')}"
-    yield f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}"
-    drafts = sum(quota.tried for quota in generator.quotas.values())
-    yield f"{counted(drafts, 'draft')}, {generator.rejected.total()} rejected"
-    yield from (f"  {count:>4}  {reason}" for reason, count in generator.rejected.most_common())
+    drafts = counted(sum(quota.tried for quota in generator.quotas.values()), "draft")
     cost = "price unknown" if spent.known_cost_usd is None else f"${spent.cost_usd:.2f}"
     unknown = f", of which {counted(spent.unpriced, 'call')} of unknown cost" if spent.unpriced else ""
+    yield f"{counted(len(questions), 'question')} in {journal.path}, with gold in {counted(len(documents), 'document')}"
+    yield f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}"
+    yield f"{drafts}, {generator.rejected.total()} rejected"
+    yield from (f"  {count:>4}  {reason}" for reason, count in generator.rejected.most_common())
     yield f"paid: {cost} for {counted(spent.calls, 'call')}{unknown}"
     if questions:
-        yield f"next: evals review {quote(str(journal.path))}"
+        yield TextLine(f"next: evals review {quote(str(journal.path))}", whole=True)
 
 
 def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
@@ -209,17 +192,12 @@ def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
     relocated = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
     pairs = [(question.id, gold) for question, golds in relocated for gold in golds]
     states = Counter(gold.state.value for _, gold in pairs)
-    lost = [(gold.state.value, question, gold.before.text) for question, gold in pairs if gold.now is None]
-    kept = [line for line in (updated(question, golds) for question, golds in relocated) if line is not None]
-    if flags.as_json:
-        rows = [dict(zip(("state", "id", "text"), row, strict=True)) for row in lost]
-        print_json({"states": states, "lost": rows})
-    else:
-        counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        say(f"{counted(states.total(), 'gold passage')}: {counts or 'none with a text'}")
-        say(*(one_line("  ".join(row), 200) for row in lost))
+    lost = [{"state": gold.state.value, "id": key, "text": gold.before.text} for key, gold in pairs if gold.now is None]
+    counts = ", ".join(f"{count} {state}" for state, count in states.most_common()) or "none with a text"
+    lines = [f"{counted(states.total(), 'gold passage')}: {counts}", *("  ".join(row.values()) for row in lost)]
     if flags.output is not None:
+        kept = [line for line in (updated(question, golds) for question, golds in relocated) if line is not None]
         write_output(flags.output, b"".join(map(question_line, kept)))
-        if not flags.as_json:
-            say(f"wrote {counted(len(kept), 'question')} to {flags.output}")
+        lines.append(f"wrote {counted(len(kept), 'question')} to {flags.output}")
+    print_result({"states": states, "lost": lost}, (TextLine(line, limit=200) for line in lines), flags)
     return int(bool(lost))

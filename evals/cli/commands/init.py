@@ -14,7 +14,8 @@ from typing import Any
 import yaml
 
 from evals.cli.flags import InitFlags
-from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, say, tell, warn
+from evals.cli.parameters import refuse_pairs
+from evals.cli.terminal import ask_secret, check_output, clean, console, say, tell, warn
 from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
@@ -23,7 +24,7 @@ from evals.datasets.column_hints import fields_of_column
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
-from evals.errors import ConfigError, RunInterruptedError
+from evals.errors import ConfigError
 from evals.generate.documents import read_documents
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
@@ -33,7 +34,7 @@ from evals.schemas.dataset import EvalQuestion
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
 from evals.text.decoding import parse_json
-from evals.text.numbers import counted
+from evals.text.numbers import counted, listed
 from evals.text.yaml_files import VARIABLE, load_yaml
 
 GOLDEN = "golden"
@@ -42,7 +43,7 @@ _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.json
 """Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
 _DEFAULT_QUESTION = "What is this about?"
 _ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
-_TRUTHS = ("is_answerable", "is_unanswerable")
+_TRUTHS = {"is_answerable", "is_unanswerable"}
 
 
 @dataclass(frozen=True)
@@ -76,52 +77,32 @@ def init(flags: InitFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong; a configuration that exists stays as it is.
     """
-    if flags.profile is not None and flags.body is not None:
-        raise ConfigError("--body and --profile exclude each other: a profile knows the form of its request")
+    refuse_pairs(flags, ("profile", "body"))
     check_output(flags.output)
     if flags.output.exists() and not flags.force:
         hint = "run init in a folder of your own, name another file with --output, or overwrite it with --force"
         raise ConfigError(f"{flags.output} already exists", hint)
-    asks, headers = is_terminal() and not flags.yes, Headers()
-    for header in flags.header or ():
-        headers.add(header)
-    try:
-        url = _url(flags, asks=asks)
-        questions = _questions(flags, asks=asks)
-        server = _server(flags, url, headers, questions, asks=asks)
-        judged = flags.judge
-        if judged is None:
-            judged = asks and ask_yes("have an LLM judge the answers? it needs a key and costs money", default=False)
-    except KeyboardInterrupt as error:
-        raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
-    text = _config_text(flags.output, server, questions, judged=judged)
-    EvalConfig.build(load_yaml(text))
-    if questions.to_fill and questions.file is not None:
-        write_output(questions.file, _TEMPLATE.read_bytes())
-    write_output(flags.output, text.encode())
-    _print_next(flags.output, server, questions, [*headers.variables, *_unset(server, judged=judged)])
-
-
-def _url(flags: InitFlags, *, asks: bool) -> str:
-    """The address of the server.
-
-    Raises:
-        ConfigError: It is not given, is none, or holds a login.
-    """
-    url = flags.rag_url or os.environ.get("RAG_SERVER_URL")
-    if flags.rag_url is None and asks:
-        url = ask_line("URL that takes the question, such as http://localhost:8000/ask", url or "")
+    url, headers = flags.rag_url or os.environ.get("RAG_SERVER_URL"), Headers()
     if not url:
         raise ConfigError("no server is named", "name it with --rag-url http://localhost:8001/query")
     if "@" in check_url(url.partition("?")[0]):
         raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
-    return url
+    for header in flags.header or ():
+        headers.add(header)
+    questions = _questions(flags)
+    server = _server(flags, url, headers, questions)
+    text = _config_text(flags, server, questions)
+    EvalConfig.build(load_yaml(text))
+    if questions.to_fill and questions.file is not None:
+        write_output(questions.file, _TEMPLATE.read_bytes())
+    write_output(flags.output, text.encode())
+    say(*_next_lines(flags, server, questions, [*headers.variables, *_unset(server, judged=flags.judge)]))
 
 
 # Questions: of a file that is named or exists, or a template to fill in.
 
 
-def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
+def _questions(flags: InitFlags) -> _Questions:
     """The questions that were named, else those of questions.jsonl next to the configuration, else new ones there.
 
     Raises:
@@ -129,25 +110,20 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
         DatasetError: The file cannot be read.
     """
     file = flags.output.with_name("questions.jsonl")
-    exists = file.exists() and file.read_bytes() != _TEMPLATE.read_bytes()
     named = flags.questions or ""
-    if flags.documents is not None and not (named or exists):
-        if not flags.documents.is_dir():
-            raise ConfigError(f"{flags.documents} is no folder", "name the folder of the documents with --documents")
-        return _Questions(file, documents=flags.documents)
-    if asks and not named:
-        named = ask_line(f"file of your questions, golden (an example), or Enter for {file}")
-    if exists and not named:
+    if not named and file.exists() and file.read_bytes() != _TEMPLATE.read_bytes():
         tell(f"using the questions in {file}")
         named = str(file)
     if flags.columns is not None and named in {"", GOLDEN}:
         raise ConfigError("--columns are those of a file of yours, and none is named", "name it with --questions")
-    if not named:
-        return _Questions(file, to_fill=True)
     if named == GOLDEN:
         return _Questions(None, _read(GOLDEN_QUESTIONS, {}))
-    columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
-    return _Questions(Path(named), _read(Path(named), columns), columns=columns)
+    if named:
+        columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
+        return _Questions(Path(named), _read(Path(named), columns), columns=columns)
+    if flags.documents is not None and not flags.documents.is_dir():
+        raise ConfigError(f"{flags.documents} is no folder", "name the folder of the documents with --documents")
+    return _Questions(file, to_fill=flags.documents is None, documents=flags.documents)
 
 
 def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
@@ -158,9 +134,8 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
         warn(note)
-    if path != GOLDEN_QUESTIONS:
-        for line in _column_hints(draft):
-            tell(line)
+    for hint in _column_hints(draft) if path != GOLDEN_QUESTIONS else ():
+        tell(hint)
     return draft.questions
 
 
@@ -170,10 +145,10 @@ def _column_hints(draft: Draft) -> Iterator[str]:
     for question in islice(draft.questions, _LOOKED_AT):
         for column, cell in question.metadata.items():
             cells.setdefault(column, []).append(cell)
-    read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
+    read = {*draft.columns} | (_TRUTHS if _TRUTHS & {*draft.columns} else set())
     for column, values in cells.items():
         if fields := [name for name in fields_of_column(column, values) if name not in read]:
-            keys = " or ".join(_yaml({name: column}, on_one_line=True) for name in fields)
+            keys = " or ".join(f"{{{_key_line(name, column)}}}" for name in fields)
             again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
             yield f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}"
 
@@ -181,7 +156,7 @@ def _column_hints(draft: Draft) -> Iterator[str]:
 # The server: of a profile, or found out by questions.
 
 
-def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions, *, asks: bool) -> dict[str, Any]:
+def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions) -> dict[str, Any]:
     """The keys of `server`.
 
     Raises:
@@ -191,73 +166,54 @@ def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions,
         server = {"profile": flags.profile, "url": url} | ({"headers": headers.written} if headers.written else {})
         resolve_spec(server)
         return server
-    if asks and not ask_yes(f"ask {url} the question {questions.first[0]!r}?", default=True):
-        raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
-
-    def login(name: str) -> str | None:
-        such_as = ", such as Bearer …" if name == "Authorization" else ""
-        prompt = f"the server wants a login: the whole value of its header {name}{such_as} (not shown; Enter: none)"
-        given = ask_line(prompt, is_secret=True) if asks else ""
-        return f"{name}: {given}" if given else None
-
     try:
         body = None if flags.body is None else parse_json(flags.body.encode())
     except ValueError as error:
         raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
-    discovery = discover(url, questions.first, headers, tell, body=body, login=login)
-    judged = asks if flags.judge is None else flags.judge  # at a terminal it is asked afterwards
-    _show(discovery, questions, judged=judged)
+    discovery = discover(url, questions.first, headers, tell, body=body, login=_typed_header)
+    _show(discovery, questions, judged=flags.judge)
     return discovery.server
+
+
+def _typed_header(name: str) -> str | None:
+    such_as = ", such as Bearer …" if name == "Authorization" else ""
+    typed = ask_secret(f"the server wants a login: the whole value of its header {name}{such_as}")
+    return f"{name}: {typed}" if typed else None
 
 
 def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
     """The answer, what is read from it and what is not, and which metrics that gives; on stderr."""
     out, response = console(sys.stderr), discovery.response
-    out.print("\nthe server sent:")
-    out.print(clean(discovery.raw, _RAW_SHOWN))
-    out.print("\nread from it:")
+    out.print("\nthe server sent:", clean(discovery.raw, _RAW_SHOWN), "\nread from it:", sep="\n")
     if response.error is not None:
         tell(f"  nothing: {response.error.message}")
-    tell(f"  answer: {'not sent' if response.answer is None else repr(response.answer)}")
-    tell(f"  chunks: {'not sent' if response.chunks is None else len(response.chunks)}")
-    for chunk in (response.chunks or [])[:2]:
-        tell(f"    {chunk.model_dump(exclude_none=True)}")
-    for part in ("citations", "usage", "model"):
-        if (value := getattr(response, part)) is not None:
-            tell(f"  {part}: {value}")
-    if unread := discovery.unread:
-        more = f" and {len(unread) - _UNREAD_SHOWN} more" if len(unread) > _UNREAD_SHOWN else ""
-        tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
+    read = {"answer": response.answer, "chunks": None if response.chunks is None else len(response.chunks)}
+    read |= response.model_dump(include={"citations", "usage", "model"}, exclude_none=True)
+    tell(*(f"  {name}: {'not sent' if value is None else repr(value)}" for name, value in read.items()))
+    tell(*(f"    {chunk.model_dump(exclude_none=True)}" for chunk in (response.chunks or [])[:2]))
+    if discovery.unread:
+        tell(f"not read: {listed(discovery.unread, _UNREAD_SHOWN)}", limit=_RAW_SHOWN)
     for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)  # its lines of YAML are copied as they stand
-    if questions.documents is not None:
-        return
-    settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
-    metrics = computable(select(["core"], []), questions.questions, response, settings)
-    tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
-    for reason, names in metrics.missing.items():
-        tell(f"  not {', '.join(names)}: {reason}", _RAW_SHOWN)
-    out.print()
+    if questions.documents is None:
+        settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
+        metrics = computable(select(["core"], []), questions.questions, response, settings)
+        given = f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}"
+        tell(given, *(f"  not {reason}" for reason in metrics.reasons), limit=_RAW_SHOWN)
 
 
 # What is written, and what to do next.
 
 
-def _yaml(value: Any, *, on_one_line: bool = False) -> str:
-    text: str = yaml.safe_dump(
-        value, default_flow_style=on_one_line, width=math.inf, allow_unicode=True, sort_keys=False
-    )
-    return text.rstrip()
-
-
 def _key_line(key: str, value: Any) -> str:
     """A key with its value on one line."""
-    return _yaml({key: value}, on_one_line=True)[1:-1]
+    text = yaml.safe_dump({key: value}, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False)
+    return str(text).strip()[1:-1]
 
 
-def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, judged: bool) -> str:
+def _config_text(flags: InitFlags, server: dict[str, Any], questions: _Questions) -> str:
     """The configuration: what differs from the defaults, a key a line; of `map`, an expression a line."""
-    lines = [f"# Run it: {_command('eval', path)}    (every key: docs/configuration.md)"]
+    lines = [f"# Run it: {_command('eval', flags)}    (every key: docs/configuration.md)"]
     lines.append("datasets: [golden]" if questions.file is None else _key_line("dataset_file", str(questions.file)))
     lines += [_key_line("columns", dict(questions.columns))] if questions.columns else []
     lines.append("server:")
@@ -266,11 +222,11 @@ def _config_text(path: Path, server: dict[str, Any], questions: _Questions, *, j
             lines += ["  map:", *(f"    {_key_line(name, part)}" for name, part in value.items())]
         else:
             lines.append(f"  {_key_line(key, value)}")
-    return "\n".join([*lines, _key_line("judge", judged), ""])
+    return "\n".join([*lines, _key_line("judge", flags.judge), ""])
 
 
-def _command(name: str, path: Path) -> str:
-    return f"evals {name} --config {quote(str(path))}"
+def _command(words: str, flags: InitFlags) -> str:
+    return f"evals {words} --config {quote(str(flags.output))}"
 
 
 def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
@@ -282,26 +238,28 @@ def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
         yield keys[0]
 
 
-def _print_next(path: Path, server: dict[str, Any], questions: _Questions, variables: Sequence[str]) -> None:
+def _next_lines(
+    flags: InitFlags, server: dict[str, Any], questions: _Questions, variables: Sequence[str]
+) -> Iterator[str]:
     """What was written, and the commands to run, in their order."""
-    lines = [f"wrote {path}"]
+    yield f"wrote {flags.output}"
     if questions.to_fill:
-        lines.append(f"wrote {questions.file}: fill in its three rows first; each says how")
+        yield f"wrote {questions.file}: fill in its three rows first; each says how"
     elif questions.file is not None and questions.documents is None:
-        lines.append(f"questions: {questions.file}")
-    lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
+        yield f"questions: {questions.file}"
+    yield "\nrun:"
+    yield from (f"  export {name}=…" for name in dict.fromkeys(variables))
     if questions.file is None and resolve_spec(server).upload is not None:
-        lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
+        yield f"  {_command('ingest', flags)}    # once: the documents of the golden set"
     elif questions.file is None:
-        lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
+        yield f"  # once: give your server the documents of {GOLDEN_CORPUS}"
     if questions.documents is not None:
         folder = quote(str(questions.documents))
-        generate = f"  evals generate {folder} -n 20 -o drafts.jsonl --config {quote(str(path))}"
-        lines += [
-            f"  {_command(f'ingest {folder}', path)}    # once, if your server takes uploads",
-            f"{generate} --dry-run    # what it will cost",
-            generate,
-            "  evals review drafts.jsonl    # a sheet, in which you keep, edit or drop each question",
-            f"  evals review drafts.jsonl --apply drafts-review.csv -o {quote(str(questions.file))}",
-        ]
-    say(*lines, f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}")
+        generate = _command(f"generate {folder} -n 20 -o drafts.jsonl", flags)
+        yield f"  {_command(f'ingest {folder}', flags)}    # once, if your server takes uploads"
+        yield f"  {generate} --dry-run    # what it will cost"
+        yield f"  {generate}"
+        yield "  evals review drafts.jsonl    # a sheet, in which you keep, edit or drop each question"
+        yield f"  evals review drafts.jsonl --apply drafts-review.csv -o {quote(str(questions.file))}"
+    yield f"  {_command('doctor', flags)}    # checks that a run would work"
+    yield f"  {_command('eval', flags)}"

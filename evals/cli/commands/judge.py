@@ -5,23 +5,23 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from evals.cli.commands.eval import describe_measuring
 from evals.cli.flags import CalibrateFlags, ReviewFlags
-from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
+from evals.cli.measuring import config_layers, measure_now, runs_dir_of
 from evals.cli.saved import what_is_undone
-from evals.cli.terminal import check_output, console, print_json, say, show
+from evals.cli.terminal import check_output, print_result, say
 from evals.cli.views import calibration_parts
 from evals.config import EvalConfig
 from evals.datasets.answers import read_labels
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, RunIncompleteError
 from evals.generate.journal import journal_lines, question_line
+from evals.report.elements import TextLine
 from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report.review import DEFAULT_METRIC, answers_to_label, judged_metric, labels_of, review_sheet
 from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
 from evals.run.checks import check_config
 from evals.scoring.saved import open_run
-from evals.store.atomic import make_folder, write_output
+from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore, refuse_damaged, save_calibration
 from evals.text.numbers import counted
@@ -48,10 +48,8 @@ def calibrate(flags: CalibrateFlags) -> None:
         raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
     metrics = check_config(settings, asking=not flags.dry_run)
     answers = labelled_answers(labels, settings)
-    if flags.dry_run:
-        describe_measuring(answers, metrics, settings, flags)
+    if (done := measure_now(answers, metrics, settings, flags)) is None:
         return
-    done = measure_now(answers, metrics, settings, observer_for(flags))
     if done.run.status != "complete":
         raise RunIncompleteError(
             f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done)}",
@@ -60,12 +58,11 @@ def calibrate(flags: CalibrateFlags) -> None:
     calibration = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
     unquoted = [disagreement.model_copy(update={"quote": None}) for disagreement in calibration.disagreements]
     path = save_calibration(settings.runs_dir, calibration.model_copy(update={"disagreements": unquoted}))
-    if flags.as_json:
-        print_json(calibration.model_dump_json(indent=2))
-        return
-    show(console(), calibration_parts(calibration, done.run))
-    say(f"saved to {path}: every report of a run judged in the same way shows it")
-    say(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}")
+    parts = calibration_parts(calibration, done.run)
+    saved = f"saved to {path}: every report of a run judged in the same way shows it"
+    shown = f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}"
+    more = (TextLine(line, whole=True) for line in (saved, shown))
+    print_result(calibration, chain(parts, more), flags)
 
 
 def _rubrics_of(flags: CalibrateFlags, store: RunStore) -> dict[str, Any]:
@@ -97,14 +94,10 @@ def review(flags: ReviewFlags) -> None:
     count = len(answers_to_label(saved))
     if not count:
         raise ConfigError(f"run {saved.run.id} has no answers to label")
-    path = flags.output
-    if path is None:
-        folder = store.folder / "reviews"
-        try:
-            make_folder(folder)
-        except OSError as error:
-            raise ConfigError(f"cannot make {folder}: {error.strerror}", "name another file with --output") from error
-        path = folder / f"{saved.run.id}-{metric.name}.csv"
+    sheets = RunStore(store.folder / "reviews")
+    if flags.output is None:
+        sheets.prepare()
+    path = flags.output or sheets.folder / f"{saved.run.id}-{metric.name}.csv"
     _write(path, "".join(review_sheet(saved, metric)).encode("utf-8-sig"))
     say(f"wrote {counted(count, 'answer')} to {path}, in random order")
     say(f"write into the column verdict: {', '.join(labels_of(metric))}; empty rows are left out")

@@ -2,22 +2,22 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from shlex import quote
-from textwrap import fill
 
 from evals.cli.flags import EvalFlags, IngestFlags, ServeFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
-from evals.cli.parameters import flag_name
-from evals.cli.terminal import BAD, DOUBTFUL, GOOD, console, print_json, say
+from evals.cli.parameters import flag_name, refuse_pairs
+from evals.cli.terminal import print_result
 from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
+from evals.report.elements import TextLine, Tone
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
-from evals.run.doctor import CheckResult, broken, examine
-from evals.run.observer import Observer
+from evals.run.doctor import CheckResult, Health, broken, examine
 from evals.run.workload import load_workload
 from evals.store.naming import command
 from evals.text.numbers import counted, share
@@ -25,10 +25,8 @@ from evals.text.numbers import counted, share
 # `evals doctor`.
 
 
-_SHOWN = {"well": ("✓", GOOD), "doubtful": ("!", DOUBTFUL), "broken": ("✗", BAD), "unseen": ("·", "dim")}
-"""The mark of each state, and its colour."""
-
-_WIDTH = len("configuration") + 1
+_MARKS: Mapping[Health, str] = {"well": "✓", "doubtful": "!", "broken": "✗", "unseen": "·"}
+_TONES: Mapping[Health, Tone] = {"well": "", "doubtful": "doubtful", "broken": "bad", "unseen": "faint"}
 
 
 def doctor(flags: EvalFlags) -> int:
@@ -37,27 +35,20 @@ def doctor(flags: EvalFlags) -> int:
     Returns:
         The exit code of the first part by which a run would end; 0 where none is.
     """
-    tell = (lambda _: None) if flags.as_json else _print_finding
     try:
         config = EvalConfig.build(*config_layers(flags))
     except EvalsError as error:
         findings = [broken("configuration", error)]
-        tell(findings[0])
     else:
-        work = examine(config, Observer(), tell, str(flags.config or "no file"))
+        work = examine(config, observer_for(flags), str(flags.config or "no file"))
         findings = until_ctrl_c(work, lambda: RunInterruptedError("interrupted; nothing was changed"))
-    if flags.as_json:
-        print_json([finding._asdict() for finding in findings])
+    print_result([finding._asdict() for finding in findings], map(_shown, findings), flags)
     return next((finding.exit_code for finding in findings if finding.exit_code), 0)
 
 
-def _print_finding(finding: CheckResult) -> None:
-    out, indent = console(), " " * (_WIDTH + 2)
-    mark, style = _SHOWN[finding.health]
-    out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
-    texts = filter(None, (finding.said, finding.hint))
-    filled = (fill(text, max(60, out.width), initial_indent=indent, subsequent_indent=indent) for text in texts)
-    out.print("\n".join(filled).lstrip(), soft_wrap=True)
+def _shown(finding: CheckResult) -> TextLine:
+    hint = f"\n{'':<17}{finding.hint}" if finding.hint else ""
+    return TextLine(f"{_MARKS[finding.health]} {finding.part:<15}{finding.said}{hint}", _TONES[finding.health])
 
 
 # `evals ingest`.
@@ -72,18 +63,17 @@ def ingest(flags: IngestFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    if flags.check is not None and (flags.no_check or not flags.check.strip()):
-        raise ConfigError("--check and --no-check exclude each other" if flags.no_check else "--check is empty")
+    refuse_pairs(flags, ("check", "no_check"))
+    if flags.check is not None and not flags.check.strip():
+        raise ConfigError("--check is empty")
     config = EvalConfig.build(*config_layers(flags))
     documents, question = _of_folder(flags.folder) if flags.folder else _of_datasets(config)
-    asked = None if flags.no_check else flags.check or question
+    work = upload_documents(config, documents, observer_for(flags), None if flags.no_check else flags.check or question)
     again = "give the same command again: nothing is uploaded twice"
-    noted = RunInterruptedError("interrupted; what was uploaded is noted", again)
-    done = until_ctrl_c(upload_documents(config, documents, observer_for(flags), asked), lambda: noted)
-    if flags.as_json:
-        print_json({**asdict(done.report), "check": done.check and done.check._asdict()})
-    else:
-        say(*_uploaded_lines(done), *_next_steps(flags, config))
+    done = until_ctrl_c(work, lambda: RunInterruptedError("interrupted; what was uploaded is noted", again))
+    data = {**asdict(done.report), "check": done.check and done.check._asdict()}
+    steps = (TextLine(step, whole=True) for step in _next_steps(flags, config))
+    print_result(data, chain(_uploaded_lines(done), steps), flags)
 
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:

@@ -2,8 +2,7 @@
 
 import sys
 import webbrowser
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 import typer
 
 from evals.cli.flags import ExportFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
-from evals.cli.parameters import flag_name
+from evals.cli.parameters import refuse_pairs
 from evals.cli.saved import next_command, open_calibrated, open_different, what_is_undone
-from evals.cli.terminal import check_output, clean, console, print_json, print_result, say, tell
+from evals.cli.terminal import check_output, console, print_result, say, tell
 from evals.cli.terminal import show as show_parts
 from evals.cli.views import failed_parts, question_parts, run_parts, slice_parts, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
@@ -23,9 +22,9 @@ from evals.report.mlflow import log_to_mlflow
 from evals.report.page import write_report
 from evals.report.summary import runs_table
 from evals.schemas.results import EvalRun
-from evals.scoring.config import by_objectives
+from evals.scoring.config import differing_objectives, headline
 from evals.scoring.outcomes import WENT_WRONG, Outcome
-from evals.scoring.saved import SavedRun, slice_value
+from evals.scoring.saved import SavedRun
 from evals.store.naming import DEFAULT_RUNS_DIR, folder_of
 from evals.store.runs import RunStore, SavedRuns, refuse_damaged
 
@@ -47,7 +46,7 @@ def export(flags: ExportFlags) -> None:
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was written.
     """
     output = flags.output
-    name = flags.form or ("csv" if output is None else format_of(output))
+    name = (flags.form or "csv") if output is None else format_of(output, flags.form)
     known = known_format(name)
     if output is not None:
         check_output(output)
@@ -119,7 +118,7 @@ def view(flags: ViewFlags) -> None:
     listener, token = bind(flags.port), token_urlsafe(24)
     url = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
     say(url)
-    console(sys.stderr).print(clean(f"runs in {folder}; nothing is written; Ctrl-C ends it"), soft_wrap=True)
+    show_parts(console(sys.stderr), [TextLine(f"runs in {folder}; nothing is written; Ctrl-C ends it", whole=True)])
     sys.stdout.flush()
     if not flags.no_browser and sys.stdout.isatty():
         webbrowser.open(url)
@@ -127,6 +126,13 @@ def view(flags: ViewFlags) -> None:
         serve(create_app(folder, token), listener)
     except KeyboardInterrupt:
         tell("ended")
+
+
+_TOGETHER = (
+    *(("question", "as_json"), ("question", "by"), ("question", "failed"), ("as_json", "failed")),
+    *(("as_json", "every"), ("by", "failed"), ("by", "every")),
+)
+"""Flags of which one would silently win over the other."""
 
 
 def show(flags: ShowFlags) -> None:
@@ -138,18 +144,35 @@ def show(flags: ShowFlags) -> None:
         UnknownNameError: The question, the outcome or the key to slice by does not exist.
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
     """
-    _refuse_contradictions(flags)
+    refuse_pairs(flags, *_TOGETHER)
     outcomes = [outcome.value for outcome in (*WENT_WRONG, Outcome.DIFFERS)]
     if flags.failed is not None and flags.failed not in outcomes:
         raise UnknownNameError("outcome", flags.failed, outcomes)
     saved = open_calibrated(flags.run, flags.runs_dir)
-    if flags.by is not None and saved.run.completed_at is not None:
-        _refuse_unknown_key(saved, flags.by)
-    if flags.as_json:
-        print_json(_as_json(saved, flags.by))
-    else:
-        show_parts(console(), _parts_of(saved, flags))
+    sliced = flags.by is not None and flags.as_json
+    if sliced and saved.run.completed_at is None:
+        hint = next_command(saved, folder_of(saved.run))
+        raise ConfigError(f"run {saved.run.id} did not finish: none of it is scored yet", hint)
+    data = slices_as_json(saved, flags.by) if flags.by is not None and sliced else saved.run
+    print_result(data, _parts_of(saved, flags), flags)
     refuse_damaged(saved.run, saved.damage)
+
+
+def _parts_of(saved: SavedRun, flags: ShowFlags) -> Iterator[ShownPart]:
+    """What is shown: a question, how to continue with a run that did not finish, slices, failed questions, or all."""
+    folder = folder_of(saved.run)
+    if flags.question is not None:
+        yield from question_parts(saved, _row_of(flags.question, saved), every=flags.every)
+    elif saved.run.completed_at is None:
+        yield TextLine(f"this run did not finish: {what_is_undone(saved)}")
+        yield TextLine(next_command(saved, folder), whole=True)
+    elif flags.by is not None:
+        yield from slice_parts(saved, flags.by)
+    elif flags.failed is not None:
+        most = len(saved.log) if flags.every else _FAILED_SHOWN
+        yield from failed_parts(saved, Outcome(flags.failed), most, folder)
+    else:
+        yield from run_parts(saved, folder, every=flags.every)
 
 
 def _row_of(wanted: str, saved: SavedRun) -> int:
@@ -162,49 +185,6 @@ def _row_of(wanted: str, saved: SavedRun) -> int:
     return row
 
 
-def _refuse_contradictions(flags: ShowFlags) -> None:
-    """Refuse flags of which one would silently win over the others."""
-    names = {"question": "question", "as_json": "json", "by": "by", "failed": "failed", "every": "all"}
-    given = [flag_name(shown) for name, shown in names.items() if getattr(flags, name) not in (None, False)]
-    for alone, also in (("--question", "--all"), ("--json", "--by"), ("--failed", "--all"), ("--by", "--json")):
-        excluded = [flag for flag in given if flag not in (alone, also)]
-        if alone in given and excluded:
-            raise ConfigError(f"{alone} and {excluded[0]} exclude each other")
-
-
-def _as_json(saved: SavedRun, key: str | None) -> object:
-    if key is None:
-        return saved.run.model_dump_json(indent=2)
-    if saved.run.completed_at is None:
-        hint = next_command(saved, folder_of(saved.run))
-        raise ConfigError(f"run {saved.run.id} did not finish: none of it is scored yet", hint)
-    return slices_as_json(saved, key)
-
-
-def _parts_of(saved: SavedRun, flags: ShowFlags) -> Iterable[ShownPart]:
-    """What is shown: a question, how to continue with a run that did not finish, slices, failed questions, or all."""
-    folder = folder_of(saved.run)
-    if flags.question is not None:
-        return question_parts(saved, _row_of(flags.question, saved), every=flags.every)
-    if saved.run.completed_at is None:
-        undone = TextLine(f"this run did not finish: {what_is_undone(saved)}")
-        return [undone, TextLine(next_command(saved, folder), whole=True)]
-    if flags.by is not None:
-        return slice_parts(saved, flags.by)
-    if flags.failed is not None:
-        return failed_parts(saved, Outcome(flags.failed), len(saved.log) if flags.every else _FAILED_SHOWN, folder)
-    return run_parts(saved, folder, every=flags.every)
-
-
-def _refuse_unknown_key(saved: SavedRun, key: str) -> None:
-    """Refuse a key to slice by that no question has."""
-    if all(slice_value(record, key) is None for record in saved.records()):
-        refuse_damaged(saved.run, saved.damage)
-        metadata = chain.from_iterable(record.question.metadata for record in saved.records())
-        known = {"dataset", *(name for name in metadata if not name.startswith("_"))}
-        raise UnknownNameError("key to slice by", key, known)
-
-
 # A list of runs.
 
 
@@ -215,19 +195,19 @@ def list_runs(flags: ListFlags) -> None:
     saved = survey if flags.calibrations else survey.without_calibrations()
     unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
     data = {"runs": [_row_as_json(store, run) for run in saved.runs], "unreadable": unreadable}
-    print_result(data, _listed(store, saved), as_json=flags.as_json)
+    print_result(data, _listed(store, saved), flags)
 
 
-def _listed(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
-    runs, groups = saved.runs, by_objectives(saved.runs)
-    if runs:
-        yield runs_table(runs[-_MOST:], groups)
-    if len(runs) > _MOST:
-        yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
-    if len(groups) > 1:
-        yield TextLine("scores with different letters are made of different parts: do not compare them", "faint")
-    if not (runs or saved.unreadable):
-        yield TextLine(f"no saved runs in {store.folder}; `evals eval` makes one")
+def _listed(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart | str]:
+    scored = [run for run in saved.runs if headline(run).score is not None]
+    if saved.runs:
+        yield runs_table(saved.runs[-_MOST:])
+    if len(saved.runs) > _MOST:
+        yield TextLine(f"the newest {_MOST} of {len(saved.runs)} runs; --json and `evals view` list all", "faint")
+    if any(differing_objectives(scored[0], run) for run in scored[1:]):
+        yield TextLine("the scores are made of different parts: `evals compare` says whether two compare", "faint")
+    if not (saved.runs or saved.unreadable):
+        yield f"no saved runs in {store.folder}; `evals eval` makes one"
     for error in saved.unreadable:
         hint = f" ({error.hint})" if error.hint else ""
         yield TextLine(f"not listed: {error.message}{hint}", "doubtful", whole=True)
