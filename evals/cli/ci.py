@@ -37,12 +37,15 @@ class Reporter:
 
     Args:
         flags: Of the command: which reports are wanted, and what fails it.
+
+    Attributes:
+        comparison: How runs compare with their baseline; None where they were not held against one.
     """
 
     def __init__(self, flags: CommentFlags) -> None:
         self._flags = flags
         self._runs: list[Checked] = []
-        self._comparison: Comparison | None = None
+        self.comparison: Comparison | None = None
         self._in_job = in_github_actions()
         self._token = secrets.token_hex(16) if self._in_job and not flags.as_json else ""
 
@@ -67,10 +70,6 @@ class Reporter:
         """A run, and how its gates ended."""
         self._runs.append(Checked(saved, gates))
 
-    def compared(self, comparison: Comparison) -> None:
-        """How runs compare with their baseline."""
-        self._comparison = comparison
-
     def judge(self, gates: Sequence[GateOutcome], name: str = "") -> None:
         """End the command where a gate of a run is not met, unless that was to be no fault.
 
@@ -90,7 +89,7 @@ class Reporter:
             StoreError: One could not be written, and the command itself ended well.
         """
         problem = None if error is None else _problem(error)
-        ended = CommandEnd(self._runs, self._comparison, problem, self._flags.lenient)
+        ended = CommandEnd(self._runs, self.comparison, problem, self._flags.lenient)
         if self._token:
             _say(f"::{self._token}::")
         if self._in_job:
@@ -112,11 +111,8 @@ class Reporter:
 
 def _add_to_summary(text: bytes) -> None:
     """Add to the summary of the job, as long as it has room; a job does not fail by its summary."""
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not summary:
-        return
     try:
-        with Path(summary).open("ab") as file:
+        with Path(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull).open("ab") as file:
             if file.tell() + len(text) <= MOST_BYTES:
                 file.write(text)
             else:

@@ -19,9 +19,7 @@ RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
 class DrawFlags(Flags, panel="Questions"):
     """Which questions of which datasets."""
 
-    datasets: str | None = flag(
-        "Dataset names with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets
-    )
+    datasets: str | None = flag("Datasets, with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets)
     samples: int | None = flag("Questions per dataset; 0: all (100; own file: all)", "samples_per_dataset")
     seed: int | None = flag("Random seed of the sample (42)", "seed")
     data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
@@ -207,7 +205,7 @@ class StatsFlags(DrawFlags, FileFlags):
     """Show what datasets or a file contain: questions, kinds, answerable share, gold passages, documents."""
 
     file: Path | None = argument("File of questions", default=None)
-    words = {"datasets": "Dataset names with commas (all)"}
+    words = {"datasets": "Datasets, with commas (all)"}
 
 
 class MetricsFlags(Flags):

@@ -41,9 +41,8 @@ GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evid
 
 def head_line(run: EvalRun) -> str:
     """Name, id, status, time, server, datasets, judge."""
-    embedded = run.eval_config.get("embedded")
     facts = [
-        "built-in server" if embedded else run.server.url,
+        server_of(run),
         ", ".join("golden (built in)" if name == "golden" else name for name in run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
         f"{run.created_at:%Y-%m-%d %H:%M}",
@@ -51,6 +50,11 @@ def head_line(run: EvalRun) -> str:
     ]
     name = "" if run.id in run.name else f"{one_line(run.name, 100)}  "
     return f"{name}{run.id}  {run.status}: {', '.join(facts)}"
+
+
+def server_of(run: EvalRun) -> str:
+    """The address of the server that answered."""
+    return "built-in server" if run.eval_config.get("embedded") else run.server.url
 
 
 def score_line(run: EvalRun) -> str:
@@ -276,7 +280,7 @@ def _run_cells(run: EvalRun) -> list[str]:
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
         str(headline(run)),
         one_line("" if run.id in run.name else run.name, 60),
-        one_line("built-in" if run.eval_config.get("embedded") else run.server.url, 60),
+        one_line(server_of(run), 60),
         one_line(run.server.profile, 40),
         one_line(",".join(run.datasets), 40),
     ]

@@ -62,7 +62,7 @@ def _report(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport
     names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
     margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
     report = check_against(saved, baseline, flags.gate or [], names, margin)
-    reporter.compared(compare_runs([baseline, saved]))
+    reporter.comparison = compare_runs([baseline, saved])
     return report
 
 
@@ -106,8 +106,7 @@ def compare(flags: CompareFlags) -> None:
         runs = _load_compared(flags)
         if flags.primary is not None and flags.primary != ANSWER_RATE:
             parse_metric(flags.primary)
-        comparison = compare_runs(runs, with_pareto=flags.pareto, primary=flags.primary)
-        reporter.compared(comparison)
+        comparison = reporter.comparison = compare_runs(runs, with_pareto=flags.pareto, primary=flags.primary)
         print_result(comparison, comparison_parts(comparison, every=flags.every), flags)
         for saved in runs:
             refuse_damaged(saved.run, saved.damage)
