@@ -13,9 +13,8 @@ from evals.cli.ci import Reporter
 from evals.cli.flags import ConfigFlags, MakeFlags
 from evals.cli.parameters import Flags, flag_name, refuse_pairs
 from evals.cli.progress import Quiet, Terminal
-from evals.cli.saved import next_command, what_is_undone
+from evals.cli.saved import next_command, run_parts, what_is_undone
 from evals.cli.terminal import print_result, tell
-from evals.cli.views import run_parts
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
-from evals.report.elements import TableRow, TextLine, TextTable, Tone, grid
+import numpy as np
+
+from evals.errors import UnknownNameError
+from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.wording import (
     by_reason,
     interval,
     label_of,
     level,
     named,
+    natural_order,
     ratio,
     remarks_of,
     score_range,
@@ -23,6 +28,10 @@ from evals.scoring.config import confidence, headline, percent, scoring_config
 from evals.scoring.notes import reading_notes
 from evals.scoring.outcomes import Outcome, OutcomeCount, count_outcomes, wrong_headline
 from evals.scoring.results import Results
+from evals.scoring.saved import SavedRun
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.settings import known_metrics
+from evals.store.runs import refuse_damaged
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, listed, share
 
@@ -32,8 +41,30 @@ _MOST, _FEW, _NAMED = 15, 3, 6
 _JUDGED = {"answer_correctness": "no correctness", "faithfulness": "no faithfulness"}
 """What a score does not say where no judge took part."""
 
+_SLICES = 12
+"""Values of a key that are shown."""
+
+_OF_A_LOG = (
+    *("faithfulness", "unsupported_numbers", "declined_rate", "context_sufficiency"),
+    *("latency_p50", "answer_relevancy", "cost_per_query"),
+)
+
 _NO_IDS = "no retrieved chunk has an id"
 GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evidence": "doubtful"}
+
+
+def scored_parts(run: EvalRun, results: Results, *, every: bool = True) -> Iterator[ShownPart]:
+    """What a run came to: gates, what went wrong, scorecard, what the score is made of, judge, repeats."""
+    yield from gate_lines(run.gates)
+    if (wrong := wrong_table(run, results)) is not None:
+        yield wrong
+    yield EMPTY
+    yield scorecard_table(run, every=every)
+    yield from sufficiency_table(run)
+    yield from (TextLine(line, "faint") for line in scorecard_lines(run, every=every))
+    yield from (TextLine(f"  {line}", "faint") for line in score_parts(run) if every)
+    yield from map(TextLine, judge_lines(run))
+    yield from repeats_table(run)
 
 
 # Head, score, outcomes.
@@ -224,9 +255,8 @@ def judge_lines(run: EvalRun) -> Iterator[str]:
             figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
             shown = ", ".join(f"{title} {ratio(figure)}" for title, figure in figures.items())
             yield f"  {name}: calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {shown}"
-    never = [name for name, card in judge.cards.items() if card is None]
-    if never:
-        yield f"  never calibrated: {', '.join(never)}"
+    if judge.uncalibrated:
+        yield f"  never calibrated: {', '.join(judge.uncalibrated)}"
 
 
 def notes_of(run: EvalRun, *, every: bool = True) -> list[str]:
@@ -260,6 +290,63 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
     if rows:
         columns = ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"]
         yield grid("pass^k: share of questions whose k answers are all right", columns, rows)
+
+
+# Slices.
+
+
+def slice_parts(saved: SavedRun, key: str) -> Iterator[ShownPart]:
+    """A row a value of a key: how many questions went wrong, and a metric of each objective with its interval.
+
+    Raises:
+        UnknownNameError: No question has the key.
+    """
+    run, groups = saved.run, _rows_by(saved, key)
+    biggest = sorted(groups, key=lambda name: -len(groups[name]))[:_SLICES]
+    known = {metric.name: metric for metric in known_metrics(run)}
+    fed = [names[0] for names in run.weighted_score.fed_by.values() if names]
+    metrics = [known[name] for name in (fed if run.log is None else _OF_A_LOG) if name in known]
+    wrong = {row for count in count_outcomes(saved.results) if count.outcome.went_wrong for row in count.rows}
+    rows = []
+    for name in sorted(biggest, key=natural_order):
+        card = make_scorecard(metrics, saved.results, saved.settings, np.array(groups[name]))
+        went_wrong = [] if run.log is not None else [f"{len(wrong & set(groups[name]))} of {len(groups[name])}"]
+        values = [_with_interval(card.get(metric.name)) for metric in metrics]
+        rows.append(TableRow([f"{one_line(name, 40)} (n={len(groups[name])})", *went_wrong, *values]))
+    # of a log nothing says what is right
+    columns = [key, *([] if run.log is not None else ["went wrong"]), *(metric.name for metric in metrics)]
+    yield TextTable(columns, rows, f"by {key}", spare=columns[:1:-1])
+    if len(groups) > len(biggest):
+        yield TextLine(f"the {len(biggest)} of {len(groups)} values with the most questions", "faint")
+
+
+def _with_interval(metric: MetricSummary) -> str:
+    if metric.value is None or metric.ci is None or metric.unit not in ("ratio", "ms"):
+        return value(metric)
+    digits = 2 if metric.unit == "ratio" else 0
+    return f"{value(metric)} ({metric.ci[0]:.{digits}f}–{metric.ci[1]:.{digits}f})"
+
+
+def slices_as_json(saved: SavedRun, key: str) -> dict[str, Any]:
+    """All values of a key, each with its number of questions and its scorecard.
+
+    Raises:
+        UnknownNameError: No question has the key.
+    """
+    metrics, slices = known_metrics(saved.run), {}
+    for name, rows in _rows_by(saved, key).items():
+        card = make_scorecard(metrics, saved.results, saved.settings, np.array(rows))
+        slices[name] = {"questions": len(rows), "scorecard": card.model_dump(mode="json")}
+    return {"id": saved.run.id, "by": key, "slices": slices}
+
+
+def _rows_by(saved: SavedRun, key: str) -> dict[str, list[int]]:
+    groups = saved.rows_by(key)
+    if not groups:
+        refuse_damaged(saved.run, saved.damage)
+        metadata = chain.from_iterable(record.question.metadata for record in saved.records())
+        raise UnknownNameError("key to slice by", key, ["dataset", *(name for name in metadata if name[:1] != "_")])
+    return groups
 
 
 # A list of runs.

@@ -1,31 +1,39 @@
-"""Commands that show saved runs or write them elsewhere: `evals runs`, `show`, `export`, `report`, `track`, `view`."""
+"""Commands over saved runs: `evals runs`, `show`, `export`, `report`, `track`, `view`, `compare`, `gate`."""
 
+import re
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
 import typer
 
-from evals.cli.flags import ExportFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
-from evals.cli.parameters import refuse_pairs
-from evals.cli.saved import next_command, open_calibrated, open_different, what_is_undone
+from evals.cli import saved as views
+from evals.cli.ci import Reporter
+from evals.cli.flags import CompareFlags, ExportFlags, GateFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
+from evals.cli.parameters import names_of, refuse_pairs
 from evals.cli.terminal import check_output, console, print_result, say, tell
 from evals.cli.terminal import show as show_parts
-from evals.cli.views import failed_parts, question_parts, run_parts, slice_parts, slices_as_json
-from evals.errors import ConfigError, UnknownNameError
+from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone, regression_of
+from evals.compare.models import ANSWER_RATE, Comparison
+from evals.compare.paired import compare_runs
+from evals.errors import ConfigError, GateFailedError, RunIncompleteError, UnknownNameError
 from evals.export import export_pieces, format_of, known_format, notes_on, write_export
+from evals.metrics.registry import parse_metric
+from evals.report.compared import comparison_parts
 from evals.report.elements import ShownPart, TextLine
 from evals.report.mlflow import log_to_mlflow
 from evals.report.page import write_report
-from evals.report.summary import runs_table
+from evals.report.summary import gate_lines, runs_table, slice_parts, slices_as_json
 from evals.schemas.results import EvalRun
+from evals.scoring.calibration import refuse_uncalibrated
 from evals.scoring.config import differing_objectives, headline
 from evals.scoring.outcomes import WENT_WRONG, Outcome
 from evals.scoring.saved import SavedRun
-from evals.store.naming import DEFAULT_RUNS_DIR, folder_of
+from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore, SavedRuns, refuse_damaged
 
 _FAILED_SHOWN = 3
@@ -55,7 +63,7 @@ def export(flags: ExportFlags) -> None:
     named = {flags.run, flags.run_id} - {None}
     if len(named) != 1:
         raise ConfigError(f"{len(named) or 'no'} runs are named", "evals export RUN; `evals runs` lists them")
-    saved = open_calibrated(str(named.pop()), flags.runs_dir)
+    saved = views.open_calibrated(str(named.pop()), flags.runs_dir)
     if output is not None:
         write_export(output, saved, name)
         typer.echo(f"wrote {output}", err=True)
@@ -77,7 +85,7 @@ def report(flags: PageFlags) -> None:
         RunIncompleteError: Records were lost or changed since a run was saved; what there is was written.
     """
     check_output(flags.output)
-    runs = open_different(flags.runs, flags.runs_dir, "name different runs")
+    runs = views.open_different(flags.runs, flags.runs_dir, "name different runs")
     write_report(flags.output, runs)
     typer.echo(f"wrote {flags.output}", err=True)
     for saved in runs:
@@ -96,7 +104,7 @@ def track(flags: TrackFlags) -> None:
     """
     if flags.to != "mlflow":
         raise UnknownNameError("tracker", flags.to, ["mlflow"])
-    runs = [open_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
+    runs = [views.open_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
     for saved in runs:
         logged = log_to_mlflow(saved, uri=flags.uri, experiment=flags.experiment)
         say(f"{saved.run.id} is in MLflow as {logged}, experiment {flags.experiment}")
@@ -148,11 +156,10 @@ def show(flags: ShowFlags) -> None:
     outcomes = [outcome.value for outcome in (*WENT_WRONG, Outcome.DIFFERS)]
     if flags.failed is not None and flags.failed not in outcomes:
         raise UnknownNameError("outcome", flags.failed, outcomes)
-    saved = open_calibrated(flags.run, flags.runs_dir)
+    saved = views.open_calibrated(flags.run, flags.runs_dir)
     sliced = flags.by is not None and flags.as_json
     if sliced and saved.run.completed_at is None:
-        hint = next_command(saved, folder_of(saved.run))
-        raise ConfigError(f"run {saved.run.id} did not finish: none of it is scored yet", hint)
+        raise ConfigError(views.unfinished(saved).message, views.unfinished(saved).hint)
     data = slices_as_json(saved, flags.by) if flags.by is not None and sliced else saved.run
     print_result(data, _parts_of(saved, flags), flags)
     refuse_damaged(saved.run, saved.damage)
@@ -162,17 +169,18 @@ def _parts_of(saved: SavedRun, flags: ShowFlags) -> Iterator[ShownPart]:
     """What is shown: a question, how to continue with a run that did not finish, slices, failed questions, or all."""
     folder = folder_of(saved.run)
     if flags.question is not None:
-        yield from question_parts(saved, _row_of(flags.question, saved), every=flags.every)
+        yield from views.question_parts(saved, _row_of(flags.question, saved), every=flags.every)
     elif saved.run.completed_at is None:
-        yield TextLine(f"this run did not finish: {what_is_undone(saved)}")
-        yield TextLine(next_command(saved, folder), whole=True)
+        yield from (
+            TextLine(text, whole=True) for text in (views.unfinished(saved).message, views.unfinished(saved).hint or "")
+        )
     elif flags.by is not None:
         yield from slice_parts(saved, flags.by)
     elif flags.failed is not None:
         most = len(saved.log) if flags.every else _FAILED_SHOWN
-        yield from failed_parts(saved, Outcome(flags.failed), most, folder)
+        yield from views.failed_parts(saved, Outcome(flags.failed), most, folder)
     else:
-        yield from run_parts(saved, folder, every=flags.every)
+        yield from views.run_parts(saved, folder, every=flags.every)
 
 
 def _row_of(wanted: str, saved: SavedRun) -> int:
@@ -220,3 +228,119 @@ def _row_as_json(store: RunStore, run: EvalRun) -> dict[str, Any]:
         "server": run.server.model_dump(mode="json", include={"url", "profile"}),
         "path": str(store.run_path(run)),
     }
+
+
+def gate(flags: GateFlags) -> None:
+    """Print how a saved run fares with the gates given, else with those it was made with.
+
+    Raises:
+        ConfigError: A gate is none, there is none to check, a flag does nothing without a baseline, or a gate is on a
+            metric by which the judge was never calibrated, or on a score that such a metric feeds.
+        RunNotFoundError: There is no such run.
+        RunIncompleteError: The run is partial, or one of the two was never finished.
+        GateFailedError: A gate is not met, or there is not enough evidence for it.
+    """
+    with Reporter(flags) as reporter:
+        for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
+            if flags.baseline is None and value is not None:
+                hint = "name the run to hold this one against with --baseline RUN"
+                raise ConfigError(f"--{name} compares two runs, and there is no baseline", hint)
+        saved = _load_finished(flags.run, flags.runs_dir)
+        report = _held_to_gates(saved, flags, reporter)
+        if saved.run.judge is not None and not flags.allow_uncalibrated:
+            gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in report.gates}
+            feeding = set(chain.from_iterable(saved.run.weighted_score.fed_by.values()))
+            refuse_uncalibrated(gated, saved.run.judge.uncalibrated, feeding, saved.run.judge.model)
+        reporter.add(saved, report.gates)
+        print_result(report, _gate_parts(report), flags)
+        if saved.run.status == "partial":
+            hint = f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}"
+            raise RunIncompleteError(f"the run is partial: {views.what_is_undone(saved)}", hint)
+        reporter.judge(report.gates)
+
+
+def _held_to_gates(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
+    """The run held to its gates, and against the baseline where there is one."""
+    if flags.baseline is None:
+        return check_alone(saved, flags.gate or [])
+    baseline = _load_finished(flags.baseline, flags.runs_dir)
+    names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
+    margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
+    report = check_against(saved, baseline, flags.gate or [], names, margin)
+    reporter.comparison = compare_runs([baseline, saved])
+    return report
+
+
+def _gate_parts(report: GateReport) -> Iterator[TextLine]:
+    if report.headline:
+        yield TextLine(report.headline, "strong")
+    yield from gate_lines(report.gates)
+    yield from (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
+    hints = [] if report.margin is None else [f"--margin sets the tolerated loss (here {report.margin:g})"]
+    hints += ["--lenient passes gates without enough evidence"] if report.outcome == "not enough evidence" else []
+    if hints:
+        yield TextLine("; ".join(hints), "faint")
+
+
+def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
+    """A run that was finished.
+
+    Raises:
+        RunNotFoundError: There is no such run.
+        RunIncompleteError: It was never finished, so nothing of it is scored; or records were lost or changed.
+    """
+    saved = views.open_calibrated(run_id, runs_dir)
+    refuse_damaged(saved.run, saved.damage)
+    if saved.run.completed_at is None:
+        raise views.unfinished(saved)
+    return saved
+
+
+def compare(flags: CompareFlags) -> None:
+    """Print how saved runs compare with one of them.
+
+    Raises:
+        ConfigError: Fewer than two runs, one of them twice, or no question that a run shares with the baseline.
+        UnknownNameError: There is no metric with the name of the primary one.
+        RunNotFoundError: There is no such run.
+        RunIncompleteError: Records of a run were lost or changed since it was saved; what compares was printed.
+        GateFailedError: A run is worse than the baseline, and that was to be an error.
+    """
+    with Reporter(flags) as reporter:
+        runs = _load_compared(flags)
+        if flags.primary is not None and flags.primary != ANSWER_RATE:
+            parse_metric(flags.primary)
+        comparison = reporter.comparison = compare_runs(runs, with_pareto=flags.pareto, primary=flags.primary)
+        print_result(comparison, comparison_parts(comparison, every=flags.every), flags)
+        for saved in runs:
+            refuse_damaged(saved.run, saved.damage)
+        if flags.fail_on_regression:
+            _fail_on_regression(comparison, {saved.run.id: saved.run for saved in runs})
+
+
+def _load_compared(flags: CompareFlags) -> list[SavedRun]:
+    """The runs, the baseline first; it may be one of those named, or another."""
+    runs = views.open_different(flags.runs, flags.runs_dir, "a run compares with another run, not with itself")
+    if flags.baseline is not None:
+        first = views.open_calibrated(flags.baseline, flags.runs_dir)
+        runs = [first, *(saved for saved in runs if saved.run.id != first.run.id)]
+    if len(runs) < 2:
+        lists = f"{command('runs', flags.runs_dir)} lists the saved runs"
+        raise ConfigError("a comparison needs at least two runs", lists)
+    return runs
+
+
+def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> None:
+    """Fail where a run is worse than the baseline, or where one was never finished, so that nothing compares."""
+    for head in comparison.runs:
+        if not head.scored:
+            message = f"run {head.id} did not finish, and none of it is scored yet: the runs cannot be compared"
+            again = command(f"eval --resume {head.id}", folder_of(runs[head.id]))
+            raise GateFailedError(message, f"continue with: {again}")
+    against, primary = comparison.against, comparison.primary
+    judges = {run_id: run.judge for run_id, run in runs.items()}
+    never = {run_id: judge.uncalibrated if judge else [] for run_id, judge in judges.items()}
+    regressions = {pair.run: regression_of(pair, primary, never[pair.run]) for pair in against}
+    if problems := {run_id: problem for run_id, problem in regressions.items() if problem}:
+        shown = " and ".join(command(f"show {run_id}", folder_of(runs[run_id])) for run_id in problems)
+        raise GateFailedError("; ".join(problems.values()), f"question by question: {shown}")
