@@ -10,7 +10,6 @@ from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profi
 
 
 _RUN = "Run: id or its start, name, file, or last"
-_GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
@@ -62,7 +61,7 @@ class VariantFlags(Flags, panel="Variants"):
 class GatedFlags(Flags, panel="Gates"):
     """What a run must reach."""
 
-    gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
+    gate: list[str] | None = flag("Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable", "gate")
     lenient: bool = switch("Do not fail where evidence is too weak to decide")
     allow_uncalibrated: bool | None = switch("Allow gates on an uncalibrated judge", "allow_uncalibrated")
 
@@ -267,9 +266,7 @@ class ScoreFlags(FileFlags, MeasuringFlags):
 
 
 class MergeFlags(GatedFlags, SavedFlags, CiFlags, panel="Run"):
-    """Merge the shards of eval --shard into one run."""
-
-    words = {"gate": f"Fail unless: {_GATE} (those of the shards)"}
+    """Merge the shards of eval --shard into one run, with the gates given or else theirs."""
 
     runs: list[str] = RUNS
     name: str | None = flag("Name of the merged run", "name")
@@ -288,9 +285,8 @@ class CompareFlags(SavedFlags, CommentFlags, panel="Comparison"):
 
 
 class GateFlags(GatedFlags, SavedFlags, CiFlags, panel="Baseline"):
-    """Check a saved run: conditions on metrics, and not worse than a baseline."""
+    """Check a saved run: the conditions given, or else its own, and not worse than a baseline."""
 
-    words = {"gate": f"Fail unless: {_GATE} (those of the run)"}
     run: str = RUN
     baseline: str | None = flag("Run that this one must not be worse than")
     margin: float | None = flag("Tolerated loss (0.03)")

@@ -117,7 +117,7 @@ def measure_now(
         RunInterruptedError: Somebody pressed Ctrl-C.
     """
     if flags.dry_run:
-        _describe_measuring(answers, metrics, config, flags)
+        print_result(*_measuring_plan(answers, metrics, config), flags)
         return None
     hint = "the judge's replies are in the cache: begin again" if wants_judge(config, metrics) else None
     work = measure_answers(answers, metrics, config, observer_for(flags))
@@ -164,8 +164,12 @@ def conclude(done: Sequence[SavedRun], runs_dir: Path, reporter: Reporter) -> No
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-def _describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
-    """Say what `rescore`, `score` and `calibrate` would do over answers that are there.
+Plan = tuple[dict[str, Any], list[str]]
+"""What would be done: for a program, and in lines."""
+
+
+def _measuring_plan(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Plan:
+    """What `rescore`, `score` and `calibrate` would do over answers that are there.
 
     Raises:
         EvalsError: It could not be done.
@@ -173,29 +177,21 @@ def _describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], co
     records = list(answers.records)
     answered = sum(record.response is not None and record.response.error is None for record in records)
     source = answers.run.rescored_from or answers.run.server.url
-    facts = {"source": source, "questions": len(records), "answered": answered}
+    facts, lines = judging_plan(estimate_saved(answers, metrics, config), metrics, config)
     measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
-    lines = [*answers.notes, f"would measure {measured}, nothing judged"]
-    print_plan(facts, lines, estimate_saved(answers, metrics, config), metrics, config, flags)
+    first = [*answers.notes, f"would measure {measured}, nothing judged"]
+    return {"source": source, "questions": len(records), "answered": answered, **facts}, first + lines
 
 
-def print_plan(
-    facts: dict[str, Any],
-    lines: Sequence[str],
-    estimate: Estimate | None,
-    metrics: Sequence[BaseMetric],
-    config: EvalConfig,
-    flags: Flags,
-) -> None:
-    """Print what would be asked, for a program or in lines, then what would be computed and judged."""
+def judging_plan(estimate: Estimate | None, metrics: Sequence[BaseMetric], config: EvalConfig) -> Plan:
+    """What would be computed and judged of the answers, and why a run would refuse to begin."""
     judge = config.judge.model if wants_judge(config, metrics) else None
     names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]
     refusal = refusal_of(config, metrics)  # it would stop the run before it begins; a plan is made all the same
-    facts |= config.model_dump(mode="json", include={"seed", "concurrency", "runs_dir"})
+    facts = config.model_dump(mode="json", include={"seed", "concurrency", "runs_dir"})
     facts |= {"metrics": names, "judge": judge, "estimate": estimate and asdict(estimate)}
     facts["refusal"] = refusal and {"message": refusal.message, "hint": refusal.hint}
-    shown = [*lines, f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"]
-    shown += [f"would judge with {judge}: {estimate}" if judge else "no judge"]
-    shown += [f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}"] if refusal else []
-    shown += [f"seed {config.seed}, runs in {config.runs_dir}"]
-    print_result(facts, shown, flags)
+    lines = [f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"]
+    lines += [f"would judge with {judge}: {estimate}" if judge else "no judge"]
+    lines += [f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}"] if refusal else []
+    return facts, [*lines, f"seed {config.seed}, runs in {config.runs_dir}"]

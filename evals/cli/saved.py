@@ -32,6 +32,9 @@ _PASSING = frozenset({408, 425, 429, *range(500, 600)})
 
 _PASSING_KINDS = frozenset({"timeout", "connect", "not_ok", "broken_off"})
 
+_TEXT, _CHUNK, _LONG, _EXAMPLES = 160, 300, 4000, 3
+"""Characters of a text in a list, of a chunk, and of either where all is shown; chunks of a question in a list."""
+
 
 def open_calibrated(run_id: str, runs_dir: Path | None) -> SavedRun:
     """A saved run with its judge's card, which may be newer than the run.
@@ -155,8 +158,6 @@ def _main_cause(saved: SavedRun) -> tuple[str, ResponseError | None]:
     return max(errors, key=lambda failed: kinds[failed[1].kind, failed[1].status], default=("", None))
 
 
-_TEXT, _CHUNK, _LONG = 160, 300, 4000
-_EXAMPLES = 3
 # A run.
 
 
@@ -206,11 +207,9 @@ def failed_parts(saved: SavedRun, outcome: Outcome, limit: int, runs_dir: Path |
         yield TextLine(f"{record.question.id}: {saved.ending(record).why}", "bad", limit=400)
         yield from (_titled("note", remark, "faint") for remark in remarks_on(record))
         yield from _exchange_lines(saved, record, _TEXT, _TEXT, most=_EXAMPLES)
-    if len(rows) > limit:
+    if others := [saved.results.ids[row] for row in rows[limit:]]:
         yield EMPTY
-        yield TextLine(
-            f"{len(rows) - limit} more: {', '.join(saved.results.ids[row] for row in rows[limit:])}", limit=600
-        )
+        yield TextLine(f"{len(others)} more: {', '.join(others)}", limit=600)
         yield TextLine(command(f"show {saved.run.id} --question ID", runs_dir), "faint", whole=True)
 
 
@@ -283,7 +282,6 @@ def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
 
 def _verdict_line(verdict: JudgeVerdict) -> TextLine:
     """What the judge said, or why it said nothing."""
-    if verdict.reply is None:
-        return _titled("judge", f"{verdict.request}: {verdict.failure}: {verdict.message or ''}", "doubtful")
-    reply = json.dumps(verdict.reply, ensure_ascii=False)
-    return _titled("judge", f"{verdict.request}: {reply}", "faint", limit=600)
+    failure = f"{verdict.failure}: {verdict.message or ''}" if verdict.reply is None else ""
+    reply = failure or json.dumps(verdict.reply, ensure_ascii=False)
+    return _titled("judge", f"{verdict.request}: {reply}", "doubtful" if failure else "faint", 600)

@@ -8,7 +8,7 @@ from pathlib import Path
 from evals.cli import measuring
 from evals.cli.ci import Reporter
 from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
-from evals.cli.parameters import Flags, flag_name
+from evals.cli.parameters import flag_name
 from evals.cli.terminal import check_output, print_result, say, warn
 from evals.client.http import check_url
 from evals.client.spec import ServerSpec
@@ -53,7 +53,7 @@ def evaluate(flags: EvalFlags) -> None:
             configs = [resumed_config(part, measuring.overrides(flags)) for part in together]
             _evaluate_variants(configs, flags, reporter, resume=together)
         elif flags.dry_run:
-            describe_asking(settings, flags)
+            print_result(*_asking_plan(settings), flags)
         else:
             runner = EvaluationRunner(settings, measuring.observer_for(flags), resume=run)
             done = measuring.until_ctrl_c(runner.evaluate(), lambda: _interrupted(runner.run_id, settings.runs_dir))
@@ -118,7 +118,7 @@ def _evaluate_variants(
     if flags.dry_run:
         for config in configs:
             say(f"\nvariant {config.name}")
-            describe_asking(config, flags)
+            print_result(*_asking_plan(config), flags)
         return
     runner = VariantsRunner(configs, observer, resume=resume)
     done = measuring.until_ctrl_c(runner.evaluate(), lambda: _interrupted(next(iter(runner.run_ids), None), runs_dir))
@@ -136,8 +136,8 @@ def _evaluate_variants(
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-def describe_asking(config: EvalConfig, flags: Flags) -> None:
-    """Say what `eval` would do.
+def _asking_plan(config: EvalConfig) -> measuring.Plan:
+    """What `eval` would do.
 
     Raises:
         EvalsError: It could not be done.
@@ -148,16 +148,16 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     check_conversations(spec, workload.questions)
     files, documents = workload.fingerprints, workload.documents
     uploaded = len(documents) if config.ingest or config.embedded else 0
-    facts = {"server": server, "profile": spec.profile, "questions": len(workload.questions)}
-    facts |= {"datasets": [file.model_dump(mode="json") for file in files], "upload_documents": uploaded}
-    asked = f"{questions_of(files, len(workload.questions))}, {config.concurrency} at a time"
-    lines = [f"would ask {server} {asked}, nothing asked"]
+    records = [EvalRecord(question=question) for question in workload.questions]
+    facts, lines = measuring.judging_plan(estimate_of(config, metrics, records, documents), metrics, config)
+    facts |= {"server": server, "profile": spec.profile, "questions": len(records), "upload_documents": uploaded}
+    facts |= {"datasets": [file.model_dump(mode="json") for file in files]}
+    first = [f"would ask {server} {questions_of(files, len(records))}, {config.concurrency} at a time, nothing asked"]
     for file in files:
         held = f"{questions_of([file], file.questions)}, {counted(file.documents, 'document')}"
-        lines.append(f"  {file.name}: {held}, from {file.source}")
-    lines += [*reading_notes(files), *([f"would upload {counted(uploaded, 'document')} first"] if uploaded else [])]
-    records = [EvalRecord(question=question) for question in workload.questions]
-    measuring.print_plan(facts, lines, estimate_of(config, metrics, records, documents), metrics, config, flags)
+        first.append(f"  {file.name}: {held}, from {file.source}")
+    first += [*reading_notes(files), *([f"would upload {counted(uploaded, 'document')} first"] if uploaded else [])]
+    return facts, first + lines
 
 
 # Runs of answers that are there: `evals merge`, `rescore`, `score`.
