@@ -14,7 +14,7 @@ from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, in_github_actions, warn
 from evals.compare.models import Comparison
 from evals.errors import EvalsError, GateFailedError
-from evals.report.ci import Checked, CommandEnd, CommandProblem, to_comment, to_summary
+from evals.report.ci import CommandEnd, CommandProblem, to_comment, to_summary
 from evals.report.junit import junit_of
 from evals.schemas.run_parts import GateOutcome
 from evals.scoring.gates import problem_of
@@ -39,12 +39,13 @@ class Reporter:
         flags: Of the command: which reports are wanted, and what fails it.
 
     Attributes:
+        runs: Those that the command made or checked, with their gates.
         comparison: How runs compare with their baseline; None where they were not held against one.
     """
 
     def __init__(self, flags: CommentFlags) -> None:
         self._flags = flags
-        self._runs: list[Checked] = []
+        self.runs: list[SavedRun] = []
         self.comparison: Comparison | None = None
         self._in_job = in_github_actions()
         self._token = secrets.token_hex(16) if self._in_job and not flags.as_json else ""
@@ -66,10 +67,6 @@ class Reporter:
             _say(f"::stop-commands::{self._token}")
         return self
 
-    def add(self, saved: SavedRun, gates: Sequence[GateOutcome]) -> None:
-        """A run, and how its gates ended."""
-        self._runs.append(Checked(saved, gates))
-
     def judge(self, gates: Sequence[GateOutcome], name: str = "") -> None:
         """End the command where a gate of a run is not met, unless that was to be no fault.
 
@@ -89,7 +86,7 @@ class Reporter:
             StoreError: One could not be written, and the command itself ended well.
         """
         problem = None if error is None else _problem(error)
-        ended = CommandEnd(self._runs, self.comparison, problem, self._flags.lenient)
+        ended = CommandEnd(self.runs, self.comparison, problem, self._flags.lenient)
         if self._token:
             _say(f"::{self._token}::")
         if self._in_job:

@@ -204,7 +204,6 @@ class StatsFlags(DrawFlags, FileFlags):
     """Show what datasets or a file contain: questions, kinds, answerable share, gold passages, documents."""
 
     file: Path | None = argument("File of questions", default=None)
-    words = {"datasets": "Datasets, with commas (all)"}
 
 
 class MetricsFlags(Flags):
@@ -242,7 +241,6 @@ class RescoreFlags(MeasuringFlags):
     What is not given is as in the run.
     """
 
-    words = {"suite": "Suites of metrics, with commas", "config": "Configuration file laid over the run's own"}
     common = "run suite metrics gate judge judge_model max_cost every as_json config name remap dry_run"
     run: str = RUN
     remap: bool = switch("Read the saved responses with another mapping")
@@ -255,7 +253,6 @@ class ScoreFlags(FileFlags, MeasuringFlags):
     With PREDICTIONS and GOLD only --k, --output and --json apply; with answers or a log all but --k and --output.
     """
 
-    words = {"dataset_file": "Questions of saved answers: .csv, .json and others"}
     common = "dataset_file columns suite gate judge judge_model max_cost every as_json config k output dry_run"
     predictions: Path = argument("Retrieved passages, saved answers, or a log or traces of a server")
     gold: Path | None = argument("Gold passages, for retrieved passages", default=None)
@@ -306,9 +303,11 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, panel="Labels"):
 
 
 class GenerateFlags(AddressFlags, DrawFlags, MakeFlags, RunsDirFlags, panel="Questions"):
-    """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
+    """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted.
 
-    words = {"rag_url": "Server that lists its documents with their texts"}
+    The documents are those of a folder, of datasets, or of a server (--rag-url) that lists them with their texts.
+    """
+
     common = "documents number output mix language notes model max_cost datasets check as_json config dry_run"
     documents: Path | None = argument("Folder of documents, or one file", default=None)
     number: int = flag("Number of questions", default=100, min=1, names="--number -n")

@@ -140,7 +140,7 @@ def finish(saved: SavedRun, config: EvalConfig, reporter: Reporter, flags: Flags
     run, short = saved.run, [TextLine(score_line(saved.run), "strong"), *gate_lines(saved.run.gates)]
     shown = short if flags.quiet else run_parts(saved, config.runs_dir, every=flags.every)
     path = RunStore(config.runs_dir).run_path(run)
-    reporter.add(saved, run.gates)
+    reporter.runs.append(saved)
     print_result(run, chain(shown, [TextLine(f"saved to {path}", whole=True)]), flags)
     conclude([saved], config.runs_dir, reporter)
 

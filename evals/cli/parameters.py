@@ -97,7 +97,6 @@ class Flags:
 
     Attributes:
         panel: Title of the group in which the help shows those of this class.
-        words: By flag, the help of this command where it differs.
         common: Names of the flags that the short help of a command shows; all where it is empty.
         as_json: Whether standard output is for a program; this and the next are off where a command has no such flag.
         quiet: Whether only score, gates and place of the run are printed.
@@ -108,7 +107,6 @@ class Flags:
     """
 
     panel: ClassVar[str | None] = None
-    words: ClassVar[Mapping[str, str]] = {}
     common: ClassVar[str] = ""
     as_json: bool = False
     quiet: bool = False
@@ -154,7 +152,7 @@ def parameters(kind: type[Flags]) -> Iterator[Parameter]:
     for name, (owner, declared) in flags_of(kind).items():
         names = declared.names.format(name.replace("_", "-")).split()
         panel = {"rich_help_panel": owner.panel} if declared.kind is Option else {}
-        made = declared.kind(*names, help=kind.words.get(name, declared.help), **panel, **declared.how)
+        made = declared.kind(*names, help=declared.help, **panel, **declared.how)
         value: Any = get_annotations(owner)[name]
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=declared.default, annotation=Annotated[value, made])
 

@@ -148,7 +148,7 @@ def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) ->
 
 
 def ask_secret(text: str) -> str:
-    """What somebody types at a terminal, without showing it; nothing where nobody can be asked.
+    """What somebody types at a terminal, not shown; empty without a terminal.
 
     Raises:
         Abort: The input ended.

@@ -124,8 +124,7 @@ def _evaluate_variants(
     done = measuring.until_ctrl_c(runner.evaluate(), lambda: _interrupted(next(iter(runner.run_ids), None), runs_dir))
     runs = [saved.run for saved in done]
     comparison = reporter.comparison = with_alike(compare_runs(done, with_pareto=bool(common_objectives(runs))), done)
-    for saved in done:
-        reporter.add(saved, saved.run.gates)
+    reporter.runs += done
     data = {"runs": [run.model_dump(mode="json") for run in runs], "comparison": comparison.model_dump(mode="json")}
     parts = [several_table(comparison)] if flags.quiet else comparison_parts(comparison, every=flags.every)
     more = TextLine(f"\nmore on a run: {command(f'show {runs[-1].id}', runs_dir)}", whole=True)

@@ -251,7 +251,8 @@ def gate(flags: GateFlags) -> None:
             gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in report.gates}
             feeding = set(chain.from_iterable(saved.run.weighted_score.fed_by.values()))
             refuse_uncalibrated(gated, saved.run.judge.uncalibrated, feeding, saved.run.judge.model)
-        reporter.add(saved, report.gates)
+        saved.run = saved.run.model_copy(update={"gates": report.gates})
+        reporter.runs.append(saved)
         print_result(report, _gate_parts(report), flags)
         if saved.run.status == "partial":
             hint = f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}"
