@@ -144,7 +144,7 @@ class EvalConfig(Record):
 
     @field_validator("runs_dir", "data_dir", "dataset_file", mode="before")
     @classmethod
-    def _names_a_place(cls, value: Any) -> Any:
+    def _names_a_path(cls, value: Any) -> Any:
         if value == "":
             raise ValueError("must not be empty")
         return value

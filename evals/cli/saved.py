@@ -207,9 +207,9 @@ def failed_parts(saved: SavedRun, outcome: Outcome, limit: int, runs_dir: Path |
         yield TextLine(f"{record.question.id}: {saved.ending(record).why}", "bad", limit=400)
         yield from (_titled("note", remark, "faint") for remark in remarks_on(record))
         yield from _exchange_lines(saved, record, _TEXT, _TEXT, most=_EXAMPLES)
-    if others := [saved.results.ids[row] for row in rows[limit:]]:
+    if remaining := [saved.results.ids[row] for row in rows[limit:]]:
         yield EMPTY
-        yield TextLine(f"{len(others)} more: {', '.join(others)}", limit=600)
+        yield TextLine(f"{len(remaining)} more: {', '.join(remaining)}", limit=600)
         yield TextLine(command(f"show {saved.run.id} --question ID", runs_dir), "faint", whole=True)
 
 

@@ -325,8 +325,6 @@ def ingest(flags: IngestFlags) -> None:
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
     """The files of a folder, and the longest line of the first of them that is a text."""
-    if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder", "name a folder of documents, or --dataset-file for questions")
     documents = uploads_in(folder)
     texts = (file.data().decode("utf-8", "ignore") for file in documents if file.media_type.startswith("text/"))
     line = max(next(texts, "").splitlines(), key=len, default="").strip("#*-= \t")
