@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperOption
 from typer.main import get_command
 
 from evals.cli import flags
-from evals.cli.parameters import Flags, parameters
+from evals.cli.flags import Flags, parameters
 
 COMMANDS: dict[str, tuple[type[Flags], str, str]] = {
     "eval": (flags.EvalFlags, "eval.evaluate", "Run"),

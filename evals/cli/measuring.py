@@ -1,6 +1,7 @@
 """What commands that make runs share: flags as configuration, progress, Ctrl-C, and what is printed at the end."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -8,24 +9,27 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evals.cli.ci import Reporter
-from evals.cli.flags import ConfigFlags, MakeFlags
-from evals.cli.parameters import Flags, flag_name, refuse_pairs
-from evals.cli.progress import Quiet, Terminal
+from evals.cli.flags import ConfigFlags, Flags, MakeFlags, flag_name
 from evals.cli.saved import next_command, run_parts, what_is_undone
-from evals.cli.terminal import print_result, tell
+from evals.cli.terminal import BAD, clean, console, print_result, tell, warn
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.elements import TextLine
 from evals.report.summary import gate_lines, score_line
+from evals.report.wording import number
 from evals.run.checks import refusal_of, wants_judge
 from evals.run.estimate import Estimate
-from evals.run.observer import Observer
+from evals.run.observer import Notebook, Observer
 from evals.run.saved import SavedAnswers, estimate_saved, measure_answers
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
+from evals.text.foreign import one_line
 from evals.text.numbers import counted
 from evals.text.yaml_files import layer_of, merge, read_yaml
 
@@ -43,7 +47,7 @@ def overrides(flags: Flags) -> dict[str, Any]:
     Raises:
         ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
     """
-    refuse_pairs(flags, ("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
+    flags.refuse_pairs(("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
     given, keys = flags.given(), flags.keys()
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
@@ -77,6 +81,87 @@ def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:
     return EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
 
 
+# The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
+
+_LINE, _NAME = 100, 40
+
+
+class Quiet(Observer):
+    """Shows what a reader of the numbers must know, and nothing of the progress."""
+
+    def note(self, message: str) -> None:
+        warn(message)
+
+
+class Terminal(Notebook):
+    """Shows a bar with rate, failures, and what was judged.
+
+    Args:
+        every: Whether every answer has a line of its own.
+    """
+
+    line_every_s = 10.0
+
+    def __init__(self, *, every: bool = False) -> None:
+        super().__init__()
+        self._console = console(sys.stderr)
+        self._every = every
+        self._bar: Progress | None = None
+        self._phase = self._judged = ""
+
+    def phase(self, message: str) -> None:
+        if message != self._phase:  # the same of variants, one after the other
+            super().phase(message)
+        self._phase = message
+
+    def note(self, message: str) -> None:
+        warn(message, self._console)
+
+    def begin(self, total: int, done: int) -> None:
+        super().begin(total, done)
+        if sys.stderr.isatty():
+            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[facts]}"))
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task("", total=total, completed=done, facts="")
+            self._bar.start()
+
+    def judged(self, done: int, spent_usd: float) -> None:
+        self._judged = f"{done} judged" + (f", ${spent_usd:.2f}" if spent_usd else "")
+        self._update()
+
+    def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
+        if self._every:
+            self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
+        super().answered(question, response)
+        self._update()
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _update(self) -> None:
+        bar, tally = self._bar, self._tally
+        if bar is not None and tally is not None:
+            facts = ", ".join(filter(None, [tally.rate, tally.failures, self._judged]))
+            bar.update(bar.task_ids[0], completed=tally.done, facts=facts)
+
+    def _move(self, state: object) -> None:
+        if self._bar is None:
+            super()._move(state)
+
+    def _write(self, line: str) -> None:
+        self._console.print(clean(line), style="dim")
+
+
+def line_of(question: EvalQuestion, response: EvalResponse) -> str:
+    """What came of a question, in a line: its id, how long it took, and the answer or what went wrong."""
+    tried = f", {counted(response.attempts, 'attempt')}" if response.attempts > 1 else ""
+    took = f"{number(response.latency_ms, 'ms')}{tried}"
+    answer = (response.answer or "") if response.error is None else response.error.message
+    return f"  {one_line(question.id, _NAME)}  {took}  {one_line(answer, _LINE)}"
+
+
 # Work with its progress on the terminal.
 
 _T = TypeVar("_T")
@@ -88,7 +173,7 @@ def observer_for(flags: Flags) -> Observer:
     Raises:
         ConfigError: Both little and much is asked for.
     """
-    refuse_pairs(flags, ("quiet", "verbose"))
+    flags.refuse_pairs(("quiet", "verbose"))
     if flags.as_json:
         return Observer()
     return Quiet() if flags.quiet else Terminal(every=flags.verbose)
@@ -164,11 +249,11 @@ def conclude(done: Sequence[SavedRun], runs_dir: Path, reporter: Reporter) -> No
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-Plan = tuple[dict[str, Any], list[str]]
+Preview = tuple[dict[str, Any], list[str]]
 """What would be done: for a program, and in lines."""
 
 
-def _measuring_plan(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Plan:
+def _measuring_plan(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Preview:
     """What `rescore`, `score` and `calibrate` would do over answers that are there.
 
     Raises:
@@ -183,7 +268,7 @@ def _measuring_plan(answers: SavedAnswers, metrics: Sequence[BaseMetric], config
     return {"source": source, "questions": len(records), "answered": answered, **facts}, first + lines
 
 
-def judging_plan(estimate: Estimate | None, metrics: Sequence[BaseMetric], config: EvalConfig) -> Plan:
+def judging_plan(estimate: Estimate | None, metrics: Sequence[BaseMetric], config: EvalConfig) -> Preview:
     """What would be computed and judged of the answers, and why a run would refuse to begin."""
     judge = config.judge.model if wants_judge(config, metrics) else None
     names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]

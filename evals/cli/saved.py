@@ -22,11 +22,6 @@ from evals.store.runs import RunStore, saved_calibrations
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
-_CAUSE = 120
-"""Characters of what a server said."""
-
-_REFUSED = frozenset({401, 403})
-
 _PASSING = frozenset({408, 425, 429, *range(500, 600)})
 """Statuses that may be gone when asked later."""
 
@@ -80,7 +75,7 @@ def what_is_undone(saved: SavedRun) -> str:
     undone = []
     if run.error_count:
         _, cause = ("", None) if outcomes.stopped else _main_cause(saved)
-        example = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
+        example = f"; such as {one_line(cause.message, 120)}" if cause else ""
         unanswered = share(run.error_count, outcomes.answered + run.error_count, "question")
         undone.append(f"{unanswered} brought no answer ({_by_kind(outcomes.transport)}{example})")
     if outcomes.not_asked:
@@ -144,7 +139,7 @@ def _after_asking(saved: SavedRun, again: str, runs_dir: Path | None) -> str:
         return f"continue with: {again}"
     if cause.kind in _PASSING_KINDS or cause.status in _PASSING:
         return f"when the server is well again: {again}"
-    if cause.status in _REFUSED:
+    if cause.status in (401, 403):
         return f"set or renew the token of server.headers (docs/profiles.md), then continue with: {again}"
     mend = "waiting does not help: correct server.ask (docs/profiles.md), and begin a new run"
     return f"{mend}; if the server itself is corrected, continue with: {again}"

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals import errors
-from evals.cli.parameters import Flags
+from evals.cli.flags import Flags
 from evals.errors import EvalsError, StoreError, UnwritableError
 from evals.report.elements import ShownPart, TextLine, TextTable
 from evals.text.foreign import one_line, plain
@@ -33,7 +33,8 @@ from evals.text.foreign import one_line, plain
 GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
 """Colours that do not rely on telling red from green; no colour carries information alone."""
 
-_PIPED_WIDTH = 110
+_PIPED_WIDTH, _NARROW = 110, 60
+"""Columns of a line where there is no terminal, and of a terminal in which numbers are folded too."""
 
 
 def console(stream: IO[str] | None = None) -> Console:
@@ -85,7 +86,6 @@ def warn(message: str, out: Console | None = None) -> None:
     show(out or console(sys.stderr), [TextLine(f"! {message}", "doubtful")])
 
 
-_NARROW = 60
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
 

@@ -5,12 +5,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, median
 
-from evals.cli.flags import MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags
+from evals.cli.flags import Flags, MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags, names_of
 from evals.cli.measuring import overrides
-from evals.cli.parameters import Flags, names_of
 from evals.cli.terminal import check_output, console, say, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, measurable, profile_text, resolve_spec
 from evals.config import EvalConfig
@@ -95,8 +95,8 @@ def show_stats(flags: StatsFlags) -> None:
     lines = list(_problem_lines(problems))
     if not loaded:
         raise DatasetError("; ".join(lines), next(iter(problems.values())).hint)
-    show(console(), _stats_parts(loaded, config.samples_per_dataset))
-    show(console(), (TextLine(line, "doubtful") for line in lines))
+    problem_lines = (TextLine(line, "doubtful") for line in lines)
+    show(console(), chain(_stats_parts(loaded, config.samples_per_dataset), problem_lines))
 
 
 def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:

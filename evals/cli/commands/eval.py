@@ -7,8 +7,7 @@ from pathlib import Path
 
 from evals.cli import measuring
 from evals.cli.ci import Reporter
-from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
-from evals.cli.parameters import flag_name
+from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags, flag_name
 from evals.cli.terminal import check_output, print_result, say, warn
 from evals.client.http import check_url
 from evals.client.spec import ServerSpec
@@ -135,7 +134,7 @@ def _evaluate_variants(
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-def _asking_plan(config: EvalConfig) -> measuring.Plan:
+def _asking_plan(config: EvalConfig) -> measuring.Preview:
     """What `eval` would do.
 
     Raises:

@@ -14,7 +14,6 @@ import typer
 from evals.cli import saved as views
 from evals.cli.ci import Reporter
 from evals.cli.flags import CompareFlags, ExportFlags, GateFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
-from evals.cli.parameters import names_of, refuse_pairs
 from evals.cli.terminal import check_output, console, print_result, say, tell
 from evals.cli.terminal import show as show_parts
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone, regression_of
@@ -152,7 +151,7 @@ def show(flags: ShowFlags) -> None:
         UnknownNameError: The question, the outcome or the key to slice by does not exist.
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
     """
-    refuse_pairs(flags, *_TOGETHER)
+    flags.refuse_pairs(*_TOGETHER)
     outcomes = [outcome.value for outcome in (*WENT_WRONG, Outcome.DIFFERS)]
     if flags.failed is not None and flags.failed not in outcomes:
         raise UnknownNameError("outcome", flags.failed, outcomes)
@@ -265,7 +264,7 @@ def _held_to_gates(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> Gat
     if flags.baseline is None:
         return check_alone(saved, flags.gate or [])
     baseline = _load_finished(flags.baseline, flags.runs_dir)
-    names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
+    names = flags.names("metrics")
     margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
     report = check_against(saved, baseline, flags.gate or [], names, margin)
     reporter.comparison = compare_runs([baseline, saved])

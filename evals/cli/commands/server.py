@@ -13,9 +13,8 @@ from typing import Any
 
 import yaml
 
-from evals.cli.flags import EvalFlags, IngestFlags, InitFlags, ServeFlags
+from evals.cli.flags import EvalFlags, IngestFlags, InitFlags, ServeFlags, flag_name
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
-from evals.cli.parameters import flag_name, refuse_pairs
 from evals.cli.terminal import ask_secret, check_output, clean, console, print_result, say, tell, warn
 from evals.client.http import check_url
 from evals.client.ingest import Upload, uploads_in, uploads_of
@@ -41,8 +40,6 @@ from evals.store.naming import command
 from evals.text.decoding import parse_json
 from evals.text.numbers import counted, listed, share
 from evals.text.yaml_files import VARIABLE, load_yaml
-
-GOLDEN = "golden"
 
 _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.jsonl"
 """Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
@@ -81,7 +78,7 @@ def init(flags: InitFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong; a configuration that exists stays as it is.
     """
-    refuse_pairs(flags, ("profile", "body"))
+    flags.refuse_pairs(("profile", "body"))
     check_output(flags.output)
     if flags.output.exists() and not flags.force:
         hint = "run init in a folder of your own, name another file with --output, or overwrite it with --force"
@@ -118,9 +115,9 @@ def _questions(flags: InitFlags) -> _Questions:
     if not named and file.exists() and file.read_bytes() != _TEMPLATE.read_bytes():
         tell(f"using the questions in {file}")
         named = str(file)
-    if flags.columns is not None and named in {"", GOLDEN}:
+    if flags.columns is not None and named in {"", "golden"}:
         raise ConfigError("--columns are those of a file of yours, and none is named", "name it with --questions")
-    if named == GOLDEN:
+    if named == "golden":
         return _Questions(None, _read(golden.QUESTIONS, {}))
     if named:
         columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
@@ -138,8 +135,8 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
         warn(note)
-    for hint in _column_hints(draft) if path != golden.QUESTIONS else ():
-        tell(hint)
+    if path != golden.QUESTIONS:
+        tell(*_column_hints(draft))
     return draft.questions
 
 
@@ -310,7 +307,7 @@ def ingest(flags: IngestFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    refuse_pairs(flags, ("check", "no_check"))
+    flags.refuse_pairs(("check", "no_check"))
     if flags.check is not None and not flags.check.strip():
         raise ConfigError("--check is empty")
     config = EvalConfig.build(*config_layers(flags))
