@@ -2,13 +2,10 @@
 
 import os
 import secrets
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-import typer
 
 from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, in_github_actions, warn
@@ -64,7 +61,7 @@ class Reporter:
         if junit is not None and (junit.is_file() or not junit.exists()):  # a pipe is written to once
             self._write_junit(junit, CommandEnd(problem=_CUT_OFF))
         if self._token:
-            _say(f"::stop-commands::{self._token}")
+            print(f"::stop-commands::{self._token}", flush=True)  # GitHub reads what goes to either stream as one
         return self
 
     def judge(self, gates: Sequence[GateOutcome], name: str = "") -> None:
@@ -88,7 +85,7 @@ class Reporter:
         problem = None if error is None else _problem(error)
         ended = CommandEnd(self.runs, self.comparison, problem, self._flags.lenient)
         if self._token:
-            _say(f"::{self._token}::")
+            print(f"::{self._token}::", flush=True)
         if self._in_job:
             _add_to_summary(f"{to_summary(ended)}\n\n".encode())
         try:
@@ -116,11 +113,6 @@ def _add_to_summary(text: bytes) -> None:
                 warn("the summary of the job is full: the rest is in the log and in the reports")
     except OSError as error:
         warn(f"no summary of the job: {error}")
-
-
-def _say(line: str) -> None:
-    typer.echo(line)
-    sys.stdout.flush()  # progress goes to another stream, and GitHub reads both as one
 
 
 def _problem(error: BaseException) -> CommandProblem:

@@ -21,7 +21,7 @@ from evals.metrics.base import BaseMetric, Need
 from evals.report.elements import TextLine
 from evals.report.summary import gate_lines, score_line
 from evals.report.wording import number
-from evals.run.checks import refusal_of, wants_judge
+from evals.run.checks import check_config, refusal_of, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.observer import Notebook, Observer
 from evals.run.saved import SavedAnswers, estimate_saved, measure_answers
@@ -192,15 +192,14 @@ def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInt
         raise interrupted() from error
 
 
-def measure_now(
-    answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: MakeFlags
-) -> SavedRun | None:
+def measure_now(answers: SavedAnswers, config: EvalConfig, flags: MakeFlags) -> SavedRun | None:
     """Measure answers that are there; None where only the plan of it is wanted, and printed.
 
     Raises:
         EvalsError: It cannot be done.
         RunInterruptedError: Somebody pressed Ctrl-C.
     """
+    metrics = check_config(config, asking=not flags.dry_run)
     if flags.dry_run:
         print_result(*_measuring_plan(answers, metrics, config), flags)
         return None

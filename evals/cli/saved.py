@@ -175,10 +175,11 @@ def next_commands(saved: SavedRun, runs_dir: Path | None, *, every: bool) -> Ite
     """The commands that show more of a run."""
     run = saved.run
     commands = {} if every else {"all metrics": f"show {run.id} --all"}
-    if (example := summary.example_of(count_outcomes(saved.results))) is not None:
-        outcome, row = example
-        commands["all of one kind"] = f"show {run.id} --failed {outcome.value}"
-        commands["one question"] = f"show {run.id} --question {quote(saved.results.ids[row])}"
+    counts = count_outcomes(saved.results)
+    wrong = [count for count in counts if count.outcome.went_wrong] or counts
+    if most := max(wrong, key=lambda count: len(count.rows), default=None):
+        commands["all of one kind"] = f"show {run.id} --failed {most.outcome.value}"
+        commands["one question"] = f"show {run.id} --question {quote(saved.results.ids[most.rows[0]])}"
     commands["a page to share"] = f"report {run.id} -o report.html"
     width = max(map(len, commands))
     for title, words in commands.items():

@@ -282,22 +282,21 @@ def prepare_streams() -> None:
             setattr(sys, name, _prepared(stream, quiet=name == "stderr"))
 
 
-def print_json(data: object) -> None:
-    """Print what is JSON already, or is made so, without a loss: what stdout's encoding does not hold is escaped."""
-    text = data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
+def print_result(data: object, parts: Iterable[ShownPart | str], flags: Flags) -> None:
+    """Print what came out: lines and tables, or for a program a model or plain data as JSON, without a loss.
+
+    What the encoding of stdout does not hold is escaped.
+    """
+    if not flags.as_json:
+        show(console(), parts)
+        return
+    dumped = data.model_dump_json(indent=2) if isinstance(data, BaseModel) else None
+    text = dumped or json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
-
-
-def print_result(data: object, parts: Iterable[ShownPart | str], flags: Flags) -> None:
-    """Print what came out: a model or plain data as JSON for a program, else lines and tables."""
-    if flags.as_json:
-        print_json(data.model_dump_json(indent=2) if isinstance(data, BaseModel) else data)
-    else:
-        show(console(), parts)
 
 
 class _Output(io.FileIO):

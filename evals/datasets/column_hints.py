@@ -1,10 +1,20 @@
 """What a column of a file of questions may hold that no name tells: for hints, never to be read as that."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from shlex import quote
 from typing import Any
 
+import yaml
+
+from evals.datasets.base import Draft
 from evals.datasets.columns import BOOLEANS
+
+_LOOKED_AT = 200
+"""Questions whose cells tell what a column may hold."""
+_ANSWERABLE = {"is_answerable", "is_unanswerable"}
+"""Fields of which a file needs one."""
 
 _FILE = re.compile(r"\S[^\n]{0,200}\.[A-Za-z]{2,5}|https?://\S+")
 _TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
@@ -16,7 +26,22 @@ _NAMES_PASSAGES = re.compile(
 )
 
 
-def fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
+def column_hints(draft: Draft) -> Iterator[str]:
+    """What columns that are not read may hold, by their cells; nothing where they fit nothing that is missing."""
+    cells: dict[str, list[Any]] = {}
+    for question in islice(draft.questions, _LOOKED_AT):
+        for column, cell in question.metadata.items():
+            cells.setdefault(column, []).append(cell)
+    read = {*draft.columns} | (_ANSWERABLE if _ANSWERABLE & {*draft.columns} else set())
+    for column, values in cells.items():
+        if fields := [name for name in _fields_of_column(column, values) if name not in read]:
+            mappings = (yaml.safe_dump({name: column}, allow_unicode=True, width=1000).strip() for name in fields)
+            keys = " or ".join(f"{{{mapping}}}" for mapping in mappings)
+            again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
+            yield f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}"
+
+
+def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
     """The fields of a question that a column may hold, by its cells, and of texts by its title; none: nothing fits.
 
     Two fields: its cells do not tell which.

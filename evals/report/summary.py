@@ -26,7 +26,7 @@ from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.config import confidence, headline, percent, scoring_config
 from evals.scoring.notes import reading_notes
-from evals.scoring.outcomes import Outcome, OutcomeCount, count_outcomes, wrong_headline
+from evals.scoring.outcomes import count_outcomes, wrong_headline
 from evals.scoring.results import Results
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
@@ -132,13 +132,6 @@ def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
     rows = [[str(len(count.rows)), count.outcome.label, count.outcome.value] for count in count_outcomes(results)]
     columns, title = ["", "what went wrong first", "show --failed"], wrong_headline(results, run.question_count)
     return grid(title, columns, rows, words=columns) if rows else None
-
-
-def example_of(counts: Sequence[OutcomeCount]) -> tuple[Outcome, int] | None:
-    """A question of the most frequent failure; None where nothing went wrong."""
-    wrong = [one for one in counts if one.outcome.went_wrong] or list(counts)
-    most = max(wrong, key=lambda one: len(one.rows), default=None)
-    return None if most is None else (most.outcome, most.rows[0])
 
 
 # The scorecard.

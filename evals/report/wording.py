@@ -106,14 +106,9 @@ def interval(summary: "MetricSummary") -> str:
     return ends.replace("… ", "… ≥ ") if is_open else ends
 
 
-def arrow(higher_is_better: bool | None) -> str:
-    """Which way is better; nothing where neither is."""
-    return {True: "↑", False: "↓", None: ""}[higher_is_better]
-
-
 def named(name: str, higher_is_better: bool | None) -> str:
     """The name of a metric, with which way is better."""
-    return f"{name} {arrow(higher_is_better)}".rstrip()
+    return name + {True: " ↑", False: " ↓", None: ""}[higher_is_better]
 
 
 @cache

@@ -188,11 +188,10 @@ def rescore(flags: RescoreFlags) -> None:
         runs_dir = measuring.runs_dir_of(layers)
         source = RunStore(runs_dir).load(flags.run)
         config = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=flags.remap)
-        metrics = check_config(config, asking=not flags.dry_run)
         answers = answers_of_run(source, config, remap=flags.remap)
         if flags.traces is not None:
             answers = with_server_times(answers, source, flags.traces, runs_dir)
-        if (done := measuring.measure_now(answers, metrics, config, flags)) is not None:
+        if (done := measuring.measure_now(answers, config, flags)) is not None:
             measuring.finish(done, config, reporter, flags)
 
 
@@ -218,8 +217,7 @@ def score(flags: ScoreFlags) -> None:
         elif flags.sample is not None or flags.stratify is not None:
             raise ConfigError("--sample and --stratify are of a log, and --dataset-file names questions", _FORMS)
         answers = (answers_of_log if is_log else answers_of_file)(flags.predictions, config)
-        metrics = check_config(config, asking=not flags.dry_run)
-        if (done := measuring.measure_now(answers, metrics, config, flags)) is not None:
+        if (done := measuring.measure_now(answers, config, flags)) is not None:
             measuring.finish(done, config, reporter, flags)
 
 

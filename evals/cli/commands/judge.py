@@ -30,7 +30,7 @@ from evals.report import review as labelling
 from evals.report.elements import TextLine
 from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
-from evals.run.checks import check_config, missing_key
+from evals.run.checks import missing_key
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
@@ -231,9 +231,7 @@ def calibrate(flags: CalibrateFlags) -> None:
     settings = settings.model_copy(update={"judged": judged})
     if not settings.judge.enabled:
         raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
-    metrics = check_config(settings, asking=not flags.dry_run)
-    answers = labelled_answers(labels, settings)
-    if (done := measure_now(answers, metrics, settings, flags)) is None:
+    if (done := measure_now(labelled_answers(labels, settings), settings, flags)) is None:
         return
     if done.run.status != "complete":
         raise RunIncompleteError(

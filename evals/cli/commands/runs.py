@@ -4,7 +4,7 @@ import re
 import sys
 import webbrowser
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
@@ -135,13 +135,6 @@ def view(flags: ViewFlags) -> None:
         tell("ended")
 
 
-_TOGETHER = (
-    *(("question", "as_json"), ("question", "by"), ("question", "failed"), ("as_json", "failed")),
-    *(("as_json", "every"), ("by", "failed"), ("by", "every")),
-)
-"""Flags of which one would silently win over the other."""
-
-
 def show(flags: ShowFlags) -> None:
     """Print a saved run.
 
@@ -151,7 +144,8 @@ def show(flags: ShowFlags) -> None:
         UnknownNameError: The question, the outcome or the key to slice by does not exist.
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
     """
-    flags.refuse_pairs(*_TOGETHER)
+    flags.refuse_pairs(*combinations(("question", "by", "failed"), 2), ("question", "as_json"), ("as_json", "failed"))
+    flags.refuse_pairs(("as_json", "every"), ("by", "every"))
     outcomes = [outcome.value for outcome in (*WENT_WRONG, Outcome.DIFFERS)]
     if flags.failed is not None and flags.failed not in outcomes:
         raise UnknownNameError("outcome", flags.failed, outcomes)

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -21,8 +21,7 @@ from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets import golden
-from evals.datasets.base import Draft
-from evals.datasets.column_hints import fields_of_column
+from evals.datasets.column_hints import column_hints
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
 from evals.generate.documents import read_documents
@@ -44,8 +43,7 @@ from evals.text.yaml_files import VARIABLE, load_yaml
 _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.jsonl"
 """Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
 _DEFAULT_QUESTION = "What is this about?"
-_ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
-_TRUTHS = {"is_answerable", "is_unanswerable"}
+_ASKED, _RAW_SHOWN, _UNREAD_SHOWN = 3, 1500, 12
 
 
 @dataclass(frozen=True)
@@ -136,22 +134,8 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     for note in draft.notes:
         warn(note)
     if path != golden.QUESTIONS:
-        tell(*_column_hints(draft))
+        tell(*column_hints(draft))
     return draft.questions
-
-
-def _column_hints(draft: Draft) -> Iterator[str]:
-    """What columns that are not read may hold, by their cells; nothing where they fit nothing that is missing."""
-    cells: dict[str, list[Any]] = {}
-    for question in islice(draft.questions, _LOOKED_AT):
-        for column, cell in question.metadata.items():
-            cells.setdefault(column, []).append(cell)
-    read = {*draft.columns} | (_TRUTHS if _TRUTHS & {*draft.columns} else set())
-    for column, values in cells.items():
-        if fields := [name for name in fields_of_column(column, values) if name not in read]:
-            keys = " or ".join(f"{{{_key_line(name, column)}}}" for name in fields)
-            again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
-            yield f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}"
 
 
 # The server: of a profile, or found out by questions.
