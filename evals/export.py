@@ -78,8 +78,8 @@ def format_of(path: Path, given: str | None = None) -> str:
     name = path.name.lower()
     fitting = [form for form, one in FORMATS.items() if name.endswith(one.ending)]
     if given is not None and fitting and given not in fitting:
-        hint = f"leave out --format, or let the name end with {known_format(given).ending}"
-        raise ConfigError(f"the name {path.name!r} says {' or '.join(fitting)}, and --format says {given}", hint)
+        what, ending = f"the name {path.name!r} says {' or '.join(fitting)}, not {given}", known_format(given).ending
+        raise ConfigError(what, f"leave out --format, or let the name end with {ending}")
     if given is not None:
         return given
     if not fitting:

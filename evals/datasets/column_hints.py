@@ -3,10 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from shlex import quote
 from typing import Any
-
-import yaml
 
 from evals.datasets.base import Draft
 from evals.datasets.columns import BOOLEANS
@@ -26,8 +23,8 @@ _NAMES_PASSAGES = re.compile(
 )
 
 
-def column_hints(draft: Draft) -> Iterator[str]:
-    """What columns that are not read may hold, by their cells; nothing where they fit nothing that is missing."""
+def column_hints(draft: Draft) -> Iterator[tuple[str, list[str]]]:
+    """The columns that are not read, each with the missing fields that its cells fit, where they fit some."""
     cells: dict[str, list[Any]] = {}
     for question in islice(draft.questions, _LOOKED_AT):
         for column, cell in question.metadata.items():
@@ -35,10 +32,7 @@ def column_hints(draft: Draft) -> Iterator[str]:
     read = {*draft.columns} | (_ANSWERABLE if _ANSWERABLE & {*draft.columns} else set())
     for column, values in cells.items():
         if fields := [name for name in _fields_of_column(column, values) if name not in read]:
-            mappings = (yaml.safe_dump({name: column}, allow_unicode=True, width=1000).strip() for name in fields)
-            keys = " or ".join(f"{{{mapping}}}" for mapping in mappings)
-            again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
-            yield f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}"
+            yield column, fields
 
 
 def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:

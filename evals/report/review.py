@@ -103,7 +103,7 @@ def calibration_parts(calibration: Calibration, run: EvalRun) -> Iterator[ShownP
         quoted = f": {row.quote}" if row.quote else ""
         yield TextLine(f"{row.id}  people {row.label}, judge {row.judged}{quoted}")
     if (more := len(calibration.disagreements) - _MOST) > 0:
-        yield TextLine(f"and {counted(more, 'further disagreement')}: --json lists them", "faint")
+        yield TextLine(f"and {counted(more, 'further disagreement')}, which JSON lists", "faint")
     if run.judge is not None:
         took = f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache"
         yield TextLine(f"{took}, {judge_cost(run.judge)}")

@@ -75,7 +75,7 @@ def head_line(run: EvalRun) -> str:
     facts = [
         server_of(run),
         ", ".join("golden (built in)" if name == "golden" else name for name in run.datasets),
-        f"judge {run.judge.model}" if run.judge else "no judge",
+        *([f"judge {run.judge.model}"] if run.judge else []),
         f"{run.created_at:%Y-%m-%d %H:%M}",
         *([f"merged from {counted(len(run.merged_from), 'shard')}"] if run.merged_from else []),
     ]

@@ -88,6 +88,6 @@ def test_a_name_that_says_another_format_is_refused(export: Cli, tmp_path: Path)
     """A reader of the file would take it for what its name says."""
     refused = export("RUN", "-o", tmp_path / "x.json", "--format", "csv")
     assert (refused.code, (tmp_path / "x.json").exists()) == (2, False)
-    assert "the name 'x.json' says json, and --format says csv" in refused.err
-    assert "let the name end with .csv" in refused.err
+    assert "the name 'x.json' says json, not csv" in refused.err
+    assert "leave out --format, or let the name end with .csv" in refused.err
     assert export("RUN", "-o", tmp_path / "x.tab", "--format", "csv").code == 0

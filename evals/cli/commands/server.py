@@ -133,8 +133,10 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
         warn(note)
-    if path != golden.QUESTIONS:
-        tell(*column_hints(draft))
+    for column, fields in column_hints(draft) if path != golden.QUESTIONS else ():
+        keys = " or ".join(f"{{{_key_line(name, column)}}}" for name in fields)
+        again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
+        tell(f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}")
     return draft.questions
 
 
