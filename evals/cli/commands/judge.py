@@ -14,7 +14,6 @@ from evals.cli.flags import CalibrateFlags, GenerateFlags, ReviewFlags
 from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of, until_ctrl_c
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import check_output, print_result, say
-from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.answers import read_labels
 from evals.datasets.file import read_file
@@ -66,7 +65,7 @@ def generate(flags: GenerateFlags) -> int:
     output = flags.output or Path("questions.jsonl")
     if output.suffix != ".jsonl":
         raise ConfigError(f"{output} is no file of lines", "name one that ends in .jsonl with --output")
-    observer.phase(_size(passages))
+    observer.phase(str(passages))
     if flags.dry_run:
         with QuestionJournal(output) if journal_path(output).exists() else nullcontext() as known:
             estimate = estimate_generation(plan, passages, known)
@@ -129,19 +128,7 @@ def _documents(flags: GenerateFlags, config: EvalConfig, observer: Observer) -> 
     if datasets:
         corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
         return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
-
-    async def of_server() -> list[SourceDocument]:
-        async with RAGClient(config.server_spec(), concurrency=1) as client:
-            return await server_documents(client)
-
-    return run_anywhere(of_server())
-
-
-def _size(passages: PassageSet) -> str:
-    size = f"{counted(len(passages.passages), 'passage')} of {counted(len(passages.documents), 'document')}"
-    dropped = [f"{count} {reason}" for reason, count in passages.dropped.items()]
-    dropped += [f"{len(passages.repeats)} repeated"] if passages.repeats else []
-    return "; left out: ".join([size, ", ".join(dropped)]) if dropped else size
+    return run_anywhere(server_documents(config.server_spec()))
 
 
 def _run(
