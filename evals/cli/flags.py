@@ -373,7 +373,7 @@ class InitFlags(Flags, panel="What is written"):
     questions: str | None = flag("File of questions, or golden (a template to fill in)")
     documents: Path | None = flag("Folder of documents that `evals generate` makes questions from")
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
-    judge: bool = flag("Use an LLM judge (no)", default=False)
+    judge: bool = flag("Use an LLM judge", default=False)
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
     force: bool = switch("Overwrite the file")
 

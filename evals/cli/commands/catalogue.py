@@ -203,7 +203,7 @@ def _cells(cls: type[BaseMetric]) -> list[str]:
     return [named(pattern, cls.higher_is_better), label_of(pattern), values, over_a_run(cls), str(cls.judge_calls)]
 
 
-def _explained(name: str) -> Iterator[str]:
+def _explained(name: str) -> Iterator[TextLine | str]:
     """A metric's formula, conventions and reference.
 
     Raises:
@@ -211,7 +211,7 @@ def _explained(name: str) -> Iterator[str]:
     """
     by_pattern = (cls for cls in metric_classes() if cls.pattern().lower() == name.lower())
     metric = next(by_pattern, None) or type(select([], [name])[0])
-    yield f"{metric.pattern()}: {label_of(metric.pattern())}".removesuffix(": ")
+    yield TextLine(f"{metric.pattern()}: {label_of(metric.pattern())}".removesuffix(": "), "strong")
     yield f"{_IN_PARAGRAPH.sub(' ', inspect.cleandoc(metric.__doc__ or ''))}\n"
     yield from (f"{label}: {text}" for label, text in facts(metric).items())
 
