@@ -239,18 +239,18 @@ def gate(flags: GateFlags) -> None:
                 hint = "name the run to hold this one against with --baseline RUN"
                 raise ConfigError(f"--{name} compares two runs, and there is no baseline", hint)
         saved = _load_finished(flags.run, flags.runs_dir)
-        report = _held_to_gates(saved, flags, reporter)
+        checked = _held_to_gates(saved, flags, reporter)
         if saved.run.judge is not None and not flags.allow_uncalibrated:
-            gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in report.gates}
+            gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in checked.gates}
             feeding = set(chain.from_iterable(saved.run.weighted_score.fed_by.values()))
             refuse_uncalibrated(gated, saved.run.judge.uncalibrated, feeding, saved.run.judge.model)
-        saved.run = saved.run.model_copy(update={"gates": report.gates})
+        saved.run = saved.run.model_copy(update={"gates": checked.gates})
         reporter.runs.append(saved)
-        print_result(report, _gate_parts(report), flags)
+        print_result(checked, _gate_parts(checked), flags)
         if saved.run.status == "partial":
             hint = f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}"
             raise RunIncompleteError(f"the run is partial: {views.what_is_undone(saved)}", hint)
-        reporter.judge(report.gates)
+        reporter.judge(checked.gates)
 
 
 def _held_to_gates(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
@@ -258,11 +258,10 @@ def _held_to_gates(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> Gat
     if flags.baseline is None:
         return check_alone(saved, flags.gate or [])
     baseline = _load_finished(flags.baseline, flags.runs_dir)
-    names = flags.names("metrics")
     margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
-    report = check_against(saved, baseline, flags.gate or [], names, margin)
+    checked = check_against(saved, baseline, flags.gate or [], flags.names("metrics"), margin)
     reporter.comparison = compare_runs([baseline, saved])
-    return report
+    return checked
 
 
 def _gate_parts(report: GateReport) -> Iterator[TextLine]:
