@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
 
 from evals import EvalConfig, run_evaluation
+from evals.cli.saved import run_parts
 from evals.cli.terminal import show
-from evals.cli.views import run_parts
 from evals.report.page import write_report
 from evals.scoring.saved import SavedRun, open_saved
 from evals.store.runs import RunStore

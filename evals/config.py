@@ -142,6 +142,13 @@ class EvalConfig(Record):
             raise ValueError(f"must be a number of questions, or 0 for all, not {value}")
         return None if value == 0 and not isinstance(value, bool) else value
 
+    @field_validator("runs_dir", "data_dir", "dataset_file", mode="before")
+    @classmethod
+    def _names_a_path(cls, value: Any) -> Any:
+        if value == "":
+            raise ValueError("must not be empty")
+        return value
+
     @field_validator("concurrency", mode="before")
     @classmethod
     def _is_one_level(cls, value: Any) -> Any:

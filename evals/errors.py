@@ -239,6 +239,8 @@ WITHDRAWN_FLAGS: Mapping[str, str] = {
     "--alone": "resume all variants, or ask the one anew",
     "--retry-lost": "resume the run: a lost reply is never kept",
     "--label": "write your opinions into the sheet of `evals review`",
+    "--yes": "leave it out: `init` asks nothing but a login that the server refuses",
+    "-y": "leave it out: `init` asks nothing but a login that the server refuses",
     "--annotator": "write the label that people agree on into the sheet of `evals review`",
 }
 WITHDRAWN_FORMATS: Mapping[str, str] = {

@@ -68,14 +68,20 @@ def known_format(form: str) -> ExportFormat:
     return FORMATS[form]
 
 
-def format_of(path: Path) -> str:
-    """The name of the format that a file's ending says.
+def format_of(path: Path, given: str | None = None) -> str:
+    """The name of the format that a file's ending says, or that which is given where the ending says none.
 
     Raises:
-        ConfigError: It says none; the message names all.
+        UnknownNameError: There is no such format.
+        ConfigError: The ending says none, and none is given, or it says another one.
     """
     name = path.name.lower()
     fitting = [form for form, one in FORMATS.items() if name.endswith(one.ending)]
+    if given is not None and fitting and given not in fitting:
+        what, ending = f"the name {path.name!r} says {' or '.join(fitting)}, not {given}", known_format(given).ending
+        raise ConfigError(what, f"leave out --format, or let the name end with {ending}")
+    if given is not None:
+        return given
     if not fitting:
         endings = ", ".join(f"{form} ({one.ending})" for form, one in FORMATS.items())
         raise ConfigError(f"the name {path.name!r} says no format", f"use --format, or one of these endings: {endings}")

@@ -11,24 +11,24 @@ from typer.core import TyperCommand, TyperOption
 from typer.main import get_command
 
 from evals.cli import flags
-from evals.cli.parameters import Flags, parameters
+from evals.cli.flags import Flags, parameters
 
 COMMANDS: dict[str, tuple[type[Flags], str, str]] = {
     "eval": (flags.EvalFlags, "eval.evaluate", "Run"),
     "rescore": (flags.RescoreFlags, "eval.rescore", "Run"),
     "score": (flags.ScoreFlags, "eval.score", "Run"),
     "merge": (flags.MergeFlags, "eval.merge_shards", "Run"),
-    "runs": (flags.ListFlags, "show.list_runs", "Look"),
-    "show": (flags.ShowFlags, "show.show", "Look"),
-    "report": (flags.PageFlags, "show.report", "Look"),
-    "view": (flags.ViewFlags, "show.view", "Look"),
-    "export": (flags.ExportFlags, "show.export", "Look"),
-    "track": (flags.TrackFlags, "show.track", "Look"),
-    "compare": (flags.CompareFlags, "compare.compare", "Decide"),
-    "gate": (flags.GateFlags, "compare.gate", "Decide"),
-    "init": (flags.InitFlags, "init.init", "Data and server"),
+    "runs": (flags.ListFlags, "runs.list_runs", "Look"),
+    "show": (flags.ShowFlags, "runs.show", "Look"),
+    "report": (flags.PageFlags, "runs.report", "Look"),
+    "view": (flags.ViewFlags, "runs.view", "Look"),
+    "export": (flags.ExportFlags, "runs.export", "Look"),
+    "track": (flags.TrackFlags, "runs.track", "Look"),
+    "compare": (flags.CompareFlags, "runs.compare", "Decide"),
+    "gate": (flags.GateFlags, "runs.gate", "Decide"),
+    "init": (flags.InitFlags, "server.init", "Data and server"),
     "doctor": (flags.DoctorFlags, "server.doctor", "Data and server"),
-    "generate": (flags.GenerateFlags, "generate.generate", "Data and server"),
+    "generate": (flags.GenerateFlags, "judge.generate", "Data and server"),
     "ingest": (flags.IngestFlags, "server.ingest", "Data and server"),
     "serve": (flags.ServeFlags, "server.serve", "Data and server"),
     "datasets": (flags.DatasetsFlags, "catalogue.list_datasets", "Data and server"),

@@ -2,19 +2,16 @@
 
 import os
 import secrets
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import typer
-
 from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, in_github_actions, warn
 from evals.compare.models import Comparison
 from evals.errors import EvalsError, GateFailedError
-from evals.report.ci import Checked, CommandEnd, CommandProblem, to_comment, to_summary
+from evals.report.ci import CommandEnd, CommandProblem, to_comment, to_summary
 from evals.report.junit import junit_of
 from evals.schemas.run_parts import GateOutcome
 from evals.scoring.gates import problem_of
@@ -37,12 +34,16 @@ class Reporter:
 
     Args:
         flags: Of the command: which reports are wanted, and what fails it.
+
+    Attributes:
+        runs: Those that the command made or checked, with their gates.
+        comparison: How runs compare with their baseline; None where they were not held against one.
     """
 
     def __init__(self, flags: CommentFlags) -> None:
         self._flags = flags
-        self._runs: list[Checked] = []
-        self._comparison: Comparison | None = None
+        self.runs: list[SavedRun] = []
+        self.comparison: Comparison | None = None
         self._in_job = in_github_actions()
         self._token = secrets.token_hex(16) if self._in_job and not flags.as_json else ""
 
@@ -60,21 +61,8 @@ class Reporter:
         if junit is not None and (junit.is_file() or not junit.exists()):  # a pipe is written to once
             self._write_junit(junit, CommandEnd(problem=_CUT_OFF))
         if self._token:
-            _say(f"::stop-commands::{self._token}")
+            print(f"::stop-commands::{self._token}", flush=True)  # GitHub reads what goes to either stream as one
         return self
-
-    @property
-    def tells_of_changes(self) -> bool:
-        """Whether a report is wanted that says what moved against a baseline."""
-        return self._flags.comment is not None or self._in_job
-
-    def add(self, saved: SavedRun, gates: Sequence[GateOutcome]) -> None:
-        """A run, and how its gates ended."""
-        self._runs.append(Checked(saved, gates))
-
-    def compared(self, comparison: Comparison) -> None:
-        """How runs compare with their baseline."""
-        self._comparison = comparison
 
     def judge(self, gates: Sequence[GateOutcome], name: str = "") -> None:
         """End the command where a gate of a run is not met, unless that was to be no fault.
@@ -95,9 +83,9 @@ class Reporter:
             StoreError: One could not be written, and the command itself ended well.
         """
         problem = None if error is None else _problem(error)
-        ended = CommandEnd(self._runs, self._comparison, problem, self._flags.lenient)
+        ended = CommandEnd(self.runs, self.comparison, problem, self._flags.lenient)
         if self._token:
-            _say(f"::{self._token}::")
+            print(f"::{self._token}::", flush=True)
         if self._in_job:
             _add_to_summary(f"{to_summary(ended)}\n\n".encode())
         try:
@@ -117,11 +105,8 @@ class Reporter:
 
 def _add_to_summary(text: bytes) -> None:
     """Add to the summary of the job, as long as it has room; a job does not fail by its summary."""
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not summary:
-        return
     try:
-        with Path(summary).open("ab") as file:
+        with Path(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull).open("ab") as file:
             if file.tell() + len(text) <= MOST_BYTES:
                 file.write(text)
             else:
@@ -130,14 +115,8 @@ def _add_to_summary(text: bytes) -> None:
         warn(f"no summary of the job: {error}")
 
 
-def _say(line: str) -> None:
-    typer.echo(line)
-    sys.stdout.flush()  # progress goes to another stream, and GitHub reads both as one
-
-
 def _problem(error: BaseException) -> CommandProblem:
     if isinstance(error, EvalsError):
         return CommandProblem(type(error).__name__, error.message, error.hint)
-    if isinstance(error, KeyboardInterrupt):
-        return CommandProblem("Interrupted", "interrupted")
-    return CommandProblem(type(error).__name__, masked(f"a bug in evals: {error}"))
+    interrupted = isinstance(error, KeyboardInterrupt)
+    return CommandProblem(type(error).__name__, "interrupted" if interrupted else masked(f"a bug in evals: {error}"))

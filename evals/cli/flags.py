@@ -1,19 +1,205 @@
-"""The flags of every command, each a line: type, help, and the key of the configuration that it sets."""
+"""The flags of every command, each a line: type, help, and the key of the configuration that it sets.
 
-from inspect import Parameter
+Nothing heavy is imported here, as `--help` needs it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import Parameter, get_annotations
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profiles, runs, suites, switch
+from typer import Argument, Context, Exit, Option, echo
+
+from evals.errors import ConfigError
+
+# What the shell completes: runs, profiles, datasets, suites and metrics; nothing is imported before it is asked.
+
+
+_RUNS_DIR = "data/eval_runs"
+
+
+def runs(ctx: Context, incomplete: str) -> list[str]:
+    """Ids of saved runs, the latest first, and `last`."""
+    folder = Path(ctx.params.get("runs_dir") or _RUNS_DIR)
+    files = sorted(folder.glob("*_*.json"), key=lambda path: path.name.rpartition("_")[2], reverse=True)
+    return _beginning(incomplete, ["last", *(path.name.rpartition("_")[0] for path in files)])
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _completer(place: str) -> Callable[[str], list[str]]:
+    """A completer of the names that a function of the library lists; several with commas."""
+
+    def complete(incomplete: str) -> list[str]:
+        module, _, function = place.rpartition(".")
+        before, comma, last = incomplete.rpartition(",")
+        names = _beginning(last, getattr(import_module(module), function)())
+        return [f"{before}{comma}{name}" for name in names]
+
+    return complete
+
+
+profiles = _completer("evals.client.profile.list_profiles")
+datasets = _completer("evals.datasets.registry.list_available")
+suites = _completer("evals.metrics.registry.suites")
+metrics = _completer("evals.metrics.registry.default_names")
+
+
+# How a flag is declared.
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A flag, or an argument, of a command.
+
+    Attributes:
+        help: What it does.
+        key: Of the configuration, which it sets; empty where it sets none.
+        default: Of the flag.
+        names: As they are typed; "" for that of the attribute, with a negation where it is true or false.
+        kind: Option or argument of typer.
+        how: Other arguments of typer.
+    """
+
+    help: str
+    key: str = ""
+    default: Any = None
+    names: str = ""
+    kind: Callable[..., Any] = Option
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+
+def flag(help: str, key: str = "", *, default: Any = None, names: str = "", **how: Any) -> Any:  # noqa: A002
+    """A flag with a value, or with a negation; None where it is not given."""
+    return Flag(help, key, default, names, how=how)
+
+
+def switch(help: str, key: str = "", names: str = "--{}") -> Any:  # noqa: A002
+    """A flag that is there or not; one that sets a key is None where it is not given."""
+    return Flag(help, key, None if key else False, names)
+
+
+def argument(help: str, *, default: Any = Parameter.empty, **how: Any) -> Any:  # noqa: A002
+    """What is given without a name; it must be, unless it has a default."""
+    return Flag(help, default=default, kind=Argument, how=how)
+
+
+def _print_help(ctx: Context, wanted: bool) -> None:
+    if wanted:
+        ctx.params["help_all"] = True
+        echo(ctx.get_help())
+        raise Exit
+
+
+class Flags:
+    """The flags of a command: an attribute each, those of a class before those of its bases.
+
+    Attributes:
+        panel: Title of the group in which the help shows those of this class.
+        common: Names of the flags that the short help of a command shows; all where it is empty.
+        as_json: Whether standard output is for a program; this and the next are off where a command has no such flag.
+        quiet: Whether only score, gates and place of the run are printed.
+        verbose: Whether each answer has a line of its own.
+        every: Whether every metric and table is printed.
+        lenient: Whether a gate for which there is not enough evidence is no fault.
+        junit: The JUnit report to write.
+    """
+
+    panel: ClassVar[str | None] = None
+    common: ClassVar[str] = ""
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    every: bool = False
+    lenient: bool = False
+    junit: Path | None = None
+    help_all: bool = flag(
+        "Show every flag and exit", default=False, names="--help-all", callback=_print_help, is_eager=True
+    )
+
+    def __init_subclass__(cls, panel: str | None = None) -> None:
+        cls.panel = panel
+
+    def __init__(self, **given: Any) -> None:
+        for name, (_, declared) in flags_of(type(self)).items():
+            setattr(self, name, given.pop(name, declared.default))
+        if given:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
+
+    def keys(self) -> dict[str, str]:
+        """By flag, the key of the configuration that it sets, where it sets one."""
+        return {name: declared.key for name, (_, declared) in flags_of(type(self)).items() if declared.key}
+
+    def given(self) -> dict[str, Any]:
+        """The values of the flags given that set a key; one that is left out is None, or an empty list."""
+        values = {name: getattr(self, name) for name in self.keys()}
+        return {name: value for name, value in values.items() if value not in (None, [])}
+
+    def names(self, name: str) -> list[str] | None:
+        """The names in the value of a flag, as `names_of` reads them; None where it is not given.
+
+        Raises:
+            ConfigError: It names nothing.
+        """
+        return None if getattr(self, name) is None else names_of(getattr(self, name), flag_name(name))
+
+    def refuse_pairs(self, *pairs: tuple[str, str]) -> None:
+        """See that of no pair both flags are given: one would silently win over the other.
+
+        Raises:
+            ConfigError: Both are; the message names them.
+        """
+        for pair in pairs:
+            if all(getattr(self, name, None) not in (None, False) for name in pair):
+                raise ConfigError(f"{' and '.join(map(flag_name, pair))} exclude each other")
+
+
+def flags_of(kind: type[Flags]) -> dict[str, tuple[type[Flags], Flag]]:
+    """By name, each flag with the class that declares it."""
+    declared: dict[str, tuple[type[Flags], Flag]] = {}
+    for owner in kind.__mro__:
+        for name, value in vars(owner).items():
+            if isinstance(value, Flag):
+                declared.setdefault(name, (owner, value))
+    return declared
+
+
+def parameters(kind: type[Flags]) -> Iterator[Parameter]:
+    """The flags as the parameters of a function, which typer reads."""
+    for name, (owner, declared) in flags_of(kind).items():
+        names = declared.names.format(name.replace("_", "-")).split()
+        panel = {"rich_help_panel": owner.panel} if declared.kind is Option else {}
+        made = declared.kind(*names, help=declared.help, **panel, **declared.how)
+        value: Any = get_annotations(owner)[name]
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=declared.default, annotation=Annotated[value, made])
+
+
+def flag_name(name: str, value: object = None) -> str:
+    """The flag as it was typed: `dry_run` is --dry-run, and a judge that is switched off (False) is --no-judge."""
+    typed = {"as_json": "json", "every": "all"}.get(name, name.replace("_", "-"))
+    return f"--{'no-' if value is False else ''}{typed}"
+
+
+def names_of(text: str, flag: str) -> list[str]:
+    """The names in a list with commas, without blanks around them; one comma too many does no harm.
+
+    Raises:
+        ConfigError: It holds no name; the message names the flag that it was given with.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ConfigError(f"{flag} {text!r} names nothing", f"leave {flag} out, or name one or more, with commas")
+    return names
+
 
 # The groups of flags.
 
 
 _RUN = "Run: id or its start, name, file, or last"
-_HEADER = 'Header of every request: "Name: value"; repeatable'
-_BODY = "Body of the request: JSON with {{question}} in it"
-_URL = "URL of the server, or of the path to ask"
-_GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
@@ -22,9 +208,7 @@ RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
 class DrawFlags(Flags, panel="Questions"):
     """Which questions of which datasets."""
 
-    datasets: str | None = flag(
-        "Dataset names with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets
-    )
+    datasets: str | None = flag("Datasets, with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets)
     samples: int | None = flag("Questions per dataset; 0: all (100; own file: all)", "samples_per_dataset")
     seed: int | None = flag("Random seed of the sample (42)", "seed")
     data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
@@ -67,7 +251,7 @@ class VariantFlags(Flags, panel="Variants"):
 class GatedFlags(Flags, panel="Gates"):
     """What a run must reach."""
 
-    gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
+    gate: list[str] | None = flag("Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable", "gate")
     lenient: bool = switch("Do not fail where evidence is too weak to decide")
     allow_uncalibrated: bool | None = switch("Allow gates on an uncalibrated judge", "allow_uncalibrated")
 
@@ -155,7 +339,7 @@ class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFl
 # The flags of each command; the docstring is what the help says of it.
 
 
-class EvalRunFlags(Flags, panel="Run"):
+class AskFlags(RunsDirFlags, panel="Run"):
     """Which run `eval` makes."""
 
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
@@ -164,20 +348,7 @@ class EvalRunFlags(Flags, panel="Run"):
     max_error_rate: float | None = flag("Share of failed requests that ends with 4 (0.1)", "max_error_rate")
 
 
-class EvalFlags(
-    DrawFlags,
-    FileFlags,
-    AddressFlags,
-    ServerFlags,
-    VariantFlags,
-    MeasureFlags,
-    JudgeFlags,
-    EngineFlags,
-    OutputFlags,
-    MakeFlags,
-    EvalRunFlags,
-    CiFlags,
-):
+class EvalFlags(DrawFlags, FileFlags, AddressFlags, ServerFlags, VariantFlags, MeasuringFlags, EngineFlags, AskFlags):
     """Evaluate a RAG server and save the run."""
 
     common = (
@@ -195,16 +366,15 @@ class DoctorFlags(EvalFlags):
 class InitFlags(Flags, panel="What is written"):
     """Write a first configuration and a first file of questions."""
 
-    rag_url: str | None = flag(_URL)
+    rag_url: str | None = flag("URL of the server, or of the path to ask (RAG_SERVER_URL)")
     profile: str | None = flag("Kind of server, or a YAML file (found by asking)", autocompletion=profiles)
-    header: list[str] | None = flag(_HEADER)
-    body: str | None = flag(_BODY)
+    header: list[str] | None = flag('Header of every request: "Name: value"; repeatable')
+    body: str | None = flag("Body of the request: JSON with {{question}} in it")
     questions: str | None = flag("File of questions, or golden (a template to fill in)")
     documents: Path | None = flag("Folder of documents that `evals generate` makes questions from")
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
-    judge: bool | None = flag("Use an LLM judge (no)")
+    judge: bool = flag("Use an LLM judge", default=False)
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
-    yes: bool = switch("No prompts", names="--yes -y")
     force: bool = switch("Overwrite the file")
 
 
@@ -224,7 +394,6 @@ class StatsFlags(DrawFlags, FileFlags):
     """Show what datasets or a file contain: questions, kinds, answerable share, gold passages, documents."""
 
     file: Path | None = argument("File of questions", default=None)
-    words = {"datasets": "Dataset names with commas (all)"}
 
 
 class MetricsFlags(Flags):
@@ -257,15 +426,11 @@ class ShowFlags(SavedFlags, panel="What is shown"):
 
 
 class RescoreFlags(MeasuringFlags):
-    """Measure a saved run again with other metrics, another judge or mapping; asks no server."""
+    """Measure a saved run again with other metrics, another judge or mapping; asks no server.
 
-    words = {
-        "suite": "Suites of metrics, with commas",
-        "match": "How chunks are recognised as gold",
-        "judge": "Use the LLM judge",
-        "judge_repeats": "How often each decision is made",
-        "config": "Configuration file laid over the run's own",
-    }
+    What is not given is as in the run.
+    """
+
     common = "run suite metrics gate judge judge_model max_cost every as_json config name remap dry_run"
     run: str = RUN
     remap: bool = switch("Read the saved responses with another mapping")
@@ -278,7 +443,6 @@ class ScoreFlags(FileFlags, MeasuringFlags):
     With PREDICTIONS and GOLD only --k, --output and --json apply; with answers or a log all but --k and --output.
     """
 
-    words = {"dataset_file": "Questions of saved answers: .csv, .json and others"}
     common = "dataset_file columns suite gate judge judge_model max_cost every as_json config k output dry_run"
     predictions: Path = argument("Retrieved passages, saved answers, or a log or traces of a server")
     gold: Path | None = argument("Gold passages, for retrieved passages", default=None)
@@ -289,11 +453,9 @@ class ScoreFlags(FileFlags, MeasuringFlags):
 
 
 class MergeFlags(GatedFlags, SavedFlags, CiFlags, panel="Run"):
-    """Merge the shards of eval --shard into one run."""
+    """Merge the shards of eval --shard into one run, with the gates given or else theirs."""
 
-    words = {"gate": f"Fail unless: {_GATE} (those of the shards)"}
-
-    runs: list[str] = argument("Runs of all shards: ids or their starts, names, or files")
+    runs: list[str] = RUNS
     name: str | None = flag("Name of the merged run", "name")
     allow_partial: bool = switch("Accept partial shards")
 
@@ -301,7 +463,7 @@ class MergeFlags(GatedFlags, SavedFlags, CiFlags, panel="Run"):
 class CompareFlags(SavedFlags, CommentFlags, panel="Comparison"):
     """Compare saved runs, question by question."""
 
-    runs: list[str] = argument("Runs: ids or their starts, names, files, or last")
+    runs: list[str] = RUNS
     baseline: str | None = flag("Run to compare the others with (the first)")
     primary: str | None = flag("Main metric, tested at the full level of 0.05")
     every: bool = EVERY
@@ -310,9 +472,8 @@ class CompareFlags(SavedFlags, CommentFlags, panel="Comparison"):
 
 
 class GateFlags(GatedFlags, SavedFlags, CiFlags, panel="Baseline"):
-    """Check a saved run: conditions on metrics, and not worse than a baseline."""
+    """Check a saved run: the conditions given, or else its own, and not worse than a baseline."""
 
-    words = {"gate": f"Fail unless: {_GATE} (those of the run)"}
     run: str = RUN
     baseline: str | None = flag("Run that this one must not be worse than")
     margin: float | None = flag("Tolerated loss (0.03)")
@@ -331,13 +492,12 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, panel="Labels"):
     score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
-class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
-    """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
+class GenerateFlags(AddressFlags, DrawFlags, MakeFlags, RunsDirFlags, panel="Questions"):
+    """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted.
 
-    words = {
-        "rag_url": "Server that lists its documents with their texts",
-        "dry_run": "Print the estimate; send nothing",
-    }
+    The documents are those of a folder, of datasets, or of a server (--rag-url) that lists them with their texts.
+    """
+
     common = "documents number output mix language notes model max_cost datasets check as_json config dry_run"
     documents: Path | None = argument("Folder of documents, or one file", default=None)
     number: int = flag("Number of questions", default=100, min=1, names="--number -n")
@@ -346,9 +506,6 @@ class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
     language: str = flag("Language of the questions (that of the passage)", default="")
     notes: str = flag("Facts of the subject that a writer must know", default="")
     closed_book: bool = switch("Tag what the model answers without any passage")
-    datasets: str | None = flag("Take the documents of these datasets", "datasets", autocompletion=datasets)
-    data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
-    seed: int | None = flag("Random seed of the draw (42)", "seed")
     check: Path | None = flag("Find the gold of this file again, without a model; -o writes it updated")
     model: str | None = flag("Model that writes; openai:NAME for another provider", "judge.model")
     solver_model: str | None = flag("Model that answers the drafts (the same)")

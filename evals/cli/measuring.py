@@ -1,31 +1,37 @@
 """What commands that make runs share: flags as configuration, progress, Ctrl-C, and what is printed at the end."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evals.cli.ci import Reporter
-from evals.cli.flags import ConfigFlags
-from evals.cli.parameters import Flags, flag_name
-from evals.cli.progress import Quiet, Terminal
-from evals.cli.saved import next_command, what_is_undone
-from evals.cli.terminal import console, print_json, show, tell
-from evals.cli.views import run_parts
+from evals.cli.flags import ConfigFlags, Flags, MakeFlags, flag_name
+from evals.cli.saved import next_command, run_parts, what_is_undone
+from evals.cli.terminal import BAD, clean, console, print_result, tell, warn
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import BaseMetric, Need
 from evals.report.elements import TextLine
 from evals.report.summary import gate_lines, score_line
-from evals.run.checks import wants_judge
-from evals.run.observer import Observer
-from evals.run.saved import SavedAnswers, measure_answers
+from evals.report.wording import number
+from evals.run.checks import check_config, refusal_of, wants_judge
+from evals.run.estimate import Estimate
+from evals.run.observer import Notebook, Observer
+from evals.run.saved import SavedAnswers, estimate_saved, measure_answers
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
-from evals.text.yaml_files import layer_of, merge, problems_of, read_yaml
+from evals.text.foreign import one_line
+from evals.text.numbers import counted
+from evals.text.yaml_files import layer_of, merge, read_yaml
 
 # The flags given, as configuration.
 
@@ -34,9 +40,6 @@ _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats
 _USUAL_FILE = Path("eval_config.yml")
 """The file that `evals init` writes; it is read only where --config names it."""
 
-_EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
-"""Flags of which one would silently win over the other."""
-
 
 def overrides(flags: Flags) -> dict[str, Any]:
     """The flags given, as keys of the configuration.
@@ -44,16 +47,20 @@ def overrides(flags: Flags) -> dict[str, Any]:
     Raises:
         ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
     """
+    flags.refuse_pairs(("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
     given, keys = flags.given(), flags.keys()
-    for first, second in _EXCLUSIVE:
-        if given.get(first) and given.get(second):
-            raise ConfigError(f"{flag_name(first)} and {flag_name(second)} exclude each other")
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
         if value == "" or (value == Path() and name != "dataset_file"):  # "." may be a folder of questions
             raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
         result = merge(result, layer_of(keys[name], value))
-    _check_values({name: keys[name] for name in given}, result)
+    try:
+        EvalConfig.build(result)
+    except ConfigError as error:  # who gave a flag knows no key; how values go together is seen later
+        wrong = [name for name in given if keys[name] == error.key and isinstance(error.__cause__, ValidationError)]
+        for name in wrong:
+            what = error.message.partition(f"{error.key}: ")[2]
+            raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
     return result
 
 
@@ -74,17 +81,85 @@ def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:
     return EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
 
 
-def _check_values(keys: dict[str, str], result: dict[str, Any]) -> None:
-    """Check each value by itself, for who gave it as a flag knows no key; how values go together is seen later."""
-    try:
-        EvalConfig.build(result)
-    except ConfigError as error:
-        if not isinstance(error.__cause__, ValidationError):
-            return
-        wrong = {problem.key: problem.what for problem in problems_of(error.__cause__, EvalConfig)}
-        for name, key in keys.items():
-            if what := wrong.get(key):
-                raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
+# The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
+
+_LINE, _NAME = 100, 40
+
+
+class Quiet(Observer):
+    """Shows what a reader of the numbers must know, and nothing of the progress."""
+
+    def note(self, message: str) -> None:
+        warn(message)
+
+
+class Terminal(Notebook):
+    """Shows a bar with rate, failures, and what was judged.
+
+    Args:
+        every: Whether every answer has a line of its own.
+    """
+
+    line_every_s = 10.0
+
+    def __init__(self, *, every: bool = False) -> None:
+        super().__init__()
+        self._console = console(sys.stderr)
+        self._every = every
+        self._bar: Progress | None = None
+        self._phase = self._judged = ""
+
+    def phase(self, message: str) -> None:
+        if message != self._phase:  # the same of variants, one after the other
+            super().phase(message)
+        self._phase = message
+
+    def note(self, message: str) -> None:
+        warn(message, self._console)
+
+    def begin(self, total: int, done: int) -> None:
+        super().begin(total, done)
+        if sys.stderr.isatty():
+            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[facts]}"))
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task("", total=total, completed=done, facts="")
+            self._bar.start()
+
+    def judged(self, done: int, spent_usd: float) -> None:
+        self._judged = f"{done} judged" + (f", ${spent_usd:.2f}" if spent_usd else "")
+        self._update()
+
+    def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
+        if self._every:
+            self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
+        super().answered(question, response)
+        self._update()
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _update(self) -> None:
+        bar, tally = self._bar, self._tally
+        if bar is not None and tally is not None:
+            facts = ", ".join(filter(None, [tally.rate, tally.failures, self._judged]))
+            bar.update(bar.task_ids[0], completed=tally.done, facts=facts)
+
+    def _move(self, state: object) -> None:
+        if self._bar is None:
+            super()._move(state)
+
+    def _write(self, line: str) -> None:
+        self._console.print(clean(line), style="dim")
+
+
+def line_of(question: EvalQuestion, response: EvalResponse) -> str:
+    """What came of a question, in a line: its id, how long it took, and the answer or what went wrong."""
+    tried = f", {counted(response.attempts, 'attempt')}" if response.attempts > 1 else ""
+    took = f"{number(response.latency_ms, 'ms')}{tried}"
+    answer = (response.answer or "") if response.error is None else response.error.message
+    return f"  {one_line(question.id, _NAME)}  {took}  {one_line(answer, _LINE)}"
 
 
 # Work with its progress on the terminal.
@@ -98,8 +173,7 @@ def observer_for(flags: Flags) -> Observer:
     Raises:
         ConfigError: Both little and much is asked for.
     """
-    if flags.quiet and flags.verbose:
-        raise ConfigError("--quiet and --verbose exclude each other")
+    flags.refuse_pairs(("quiet", "verbose"))
     if flags.as_json:
         return Observer()
     return Quiet() if flags.quiet else Terminal(every=flags.verbose)
@@ -118,17 +192,19 @@ def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInt
         raise interrupted() from error
 
 
-def measure_now(
-    answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
-) -> SavedRun:
-    """Measure answers that are there.
+def measure_now(answers: SavedAnswers, config: EvalConfig, flags: MakeFlags) -> SavedRun | None:
+    """Measure answers that are there; None where only the plan of it is wanted, and printed.
 
     Raises:
         EvalsError: It cannot be done.
         RunInterruptedError: Somebody pressed Ctrl-C.
     """
+    metrics = check_config(config, asking=not flags.dry_run)
+    if flags.dry_run:
+        print_result(*_measuring_plan(answers, metrics, config), flags)
+        return None
     hint = "the judge's replies are in the cache: begin again" if wants_judge(config, metrics) else None
-    work = measure_answers(answers, metrics, config, observer)
+    work = measure_answers(answers, metrics, config, observer_for(flags))
     return until_ctrl_c(work, lambda: RunInterruptedError("interrupted", hint))
 
 
@@ -145,17 +221,61 @@ def finish(saved: SavedRun, config: EvalConfig, reporter: Reporter, flags: Flags
         RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
-    run = saved.run
-    reporter.add(saved, run.gates)
-    if flags.as_json:
-        print_json(run.model_dump_json(indent=2))
-    else:
-        short = [TextLine(score_line(run), "strong"), *gate_lines(run.gates)]
-        show(console(), short if flags.quiet else run_parts(saved, config.runs_dir, every=flags.every))
-        path = RunStore(config.runs_dir).run_path(run)
-        link = Text(str(path), style=f"link {path.absolute().as_uri()}")
-        console().print("saved to ", link, sep="", soft_wrap=True)
-    if run.status != "complete":
-        undone = what_is_undone(saved)
-        raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(saved, config.runs_dir))
-    reporter.judge(run.gates)
+    run, short = saved.run, [TextLine(score_line(saved.run), "strong"), *gate_lines(saved.run.gates)]
+    shown = short if flags.quiet else run_parts(saved, config.runs_dir, every=flags.every)
+    path = RunStore(config.runs_dir).run_path(run)
+    reporter.runs.append(saved)
+    print_result(run, chain(shown, [TextLine(f"saved to {path}", whole=True)]), flags)
+    conclude([saved], config.runs_dir, reporter)
+
+
+def conclude(done: Sequence[SavedRun], runs_dir: Path, reporter: Reporter) -> None:
+    """End the command by what is wrong with the runs that it made; one that is not complete goes before all gates.
+
+    Raises:
+        RunIncompleteError: A run is partial or failed.
+        GateFailedError: A gate is not met by a run, or there is not enough evidence for it.
+    """
+    names = {saved.run.id: f"run {saved.run.id} ({saved.run.name})" for saved in done if len(done) > 1}
+    for saved in done:
+        if saved.run.status != "complete":
+            message = f"{names.get(saved.run.id, 'the run')} is {saved.run.status}: {what_is_undone(saved)}"
+            raise RunIncompleteError(message, next_command(saved, runs_dir))
+    for saved in done:
+        reporter.judge(saved.run.gates, saved.run.name if names else "")
+
+
+# `--dry-run`: what would be done, without asking a server or a judge.
+
+
+Preview = tuple[dict[str, Any], list[str]]
+"""What would be done: for a program, and in lines."""
+
+
+def _measuring_plan(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Preview:
+    """What `rescore`, `score` and `calibrate` would do over answers that are there.
+
+    Raises:
+        EvalsError: It could not be done.
+    """
+    records = list(answers.records)
+    answered = sum(record.response is not None and record.response.error is None for record in records)
+    source = answers.run.rescored_from or answers.run.server.url
+    facts, lines = judging_plan(estimate_saved(answers, metrics, config), metrics, config)
+    measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
+    first = [*answers.notes, f"would measure {measured}, nothing judged"]
+    return {"source": source, "questions": len(records), "answered": answered, **facts}, first + lines
+
+
+def judging_plan(estimate: Estimate | None, metrics: Sequence[BaseMetric], config: EvalConfig) -> Preview:
+    """What would be computed and judged of the answers, and why a run would refuse to begin."""
+    judge = config.judge.model if wants_judge(config, metrics) else None
+    names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]
+    refusal = refusal_of(config, metrics)  # it would stop the run before it begins; a plan is made all the same
+    facts = config.model_dump(mode="json", include={"seed", "concurrency", "runs_dir"})
+    facts |= {"metrics": names, "judge": judge, "estimate": estimate and asdict(estimate)}
+    facts["refusal"] = refusal and {"message": refusal.message, "hint": refusal.hint}
+    lines = [f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"]
+    lines += [f"would judge with {judge}: {estimate}" if judge else "no judge"]
+    lines += [f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}"] if refusal else []
+    return facts, [*lines, f"seed {config.seed}, runs in {config.runs_dir}"]

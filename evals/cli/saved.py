@@ -1,29 +1,34 @@
-"""Saved runs as commands read them: with today's calibrations, and the next command where they are not complete."""
+"""Saved runs as commands open and show them, and the next command where they are not complete."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evals.errors import ConfigError
-from evals.schemas.response import ResponseError
-from evals.schemas.results import SAVED_ANSWERS, EvalRun
+from evals.errors import ConfigError, RunIncompleteError
+from evals.report import summary
+from evals.report.elements import EMPTY, ShownPart, TextLine, Tone, grid
+from evals.report.hints import applying
+from evals.report.wording import exchange_of, missing_golds, place_of
+from evals.schemas.response import EvalResponse, ResponseError
+from evals.schemas.results import SAVED_ANSWERS, EvalRecord
+from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import with_cards
+from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on
 from evals.scoring.saved import SavedRun, open_run
-from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
+from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of, way_on_of
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.foreign import one_line
-from evals.text.numbers import agree, counted, share
-
-_CAUSE = 120
-"""Characters of what a server said."""
-
-_REFUSED = frozenset({401, 403})
+from evals.text.numbers import counted, share
 
 _PASSING = frozenset({408, 425, 429, *range(500, 600)})
 """Statuses that may be gone when asked later."""
 
 _PASSING_KINDS = frozenset({"timeout", "connect", "not_ok", "broken_off"})
+
+_TEXT, _CHUNK, _LONG, _EXAMPLES = 160, 300, 4000, 3
+"""Characters of a text in a list, of a chunk, and of either where all is shown; chunks of a question in a list."""
 
 
 def open_calibrated(run_id: str, runs_dir: Path | None) -> SavedRun:
@@ -55,10 +60,10 @@ def open_different(run_ids: Sequence[str], runs_dir: Path | None, hint: str) -> 
     return runs
 
 
-def never_calibrated(run: EvalRun) -> list[str]:
-    """The judged metrics of a run whose judge was never calibrated by them."""
-    cards = run.judge.cards if run.judge is not None else {}
-    return [name for name, card in cards.items() if card is None]
+def unfinished(saved: SavedRun) -> RunIncompleteError:
+    """The error for a run that was never finished: what of it is there, and how to continue."""
+    message = f"run {saved.run.id} did not finish: {what_is_undone(saved)}"
+    return RunIncompleteError(message, next_command(saved, folder_of(saved.run)))
 
 
 def what_is_undone(saved: SavedRun) -> str:
@@ -69,22 +74,18 @@ def what_is_undone(saved: SavedRun) -> str:
         return f"{share(sum(answered), len(answered), 'answer', 'is')} in its log, none is scored yet"
     undone = []
     if run.error_count:
-        cause = None if outcomes.stopped else _main_cause(saved)
-        example = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
+        _, cause = ("", None) if outcomes.stopped else _main_cause(saved)
+        example = f"; such as {one_line(cause.message, 120)}" if cause else ""
         unanswered = share(run.error_count, outcomes.answered + run.error_count, "question")
         undone.append(f"{unanswered} brought no answer ({_by_kind(outcomes.transport)}{example})")
     if outcomes.not_asked:
-        scored = run.server.profile == SAVED_ANSWERS
-        unasked = share(outcomes.not_asked, run.question_count, "question", "has" if scored else "was")
-        undone.append(f"{unasked} {'no saved answer' if scored else 'not asked'}")
-    if outcomes.stopped:
-        undone.append(outcomes.stopped)
+        verb, lack = ("has", "no saved answer") if run.server.profile == SAVED_ANSWERS else ("was", "not asked")
+        undone.append(f"{share(outcomes.not_asked, run.question_count, 'question', verb)} {lack}")
+    undone += [outcomes.stopped] if outcomes.stopped else []
     if judge is not None and judge.prevented:
         undone.append(f"the judge's budget is spent: {counted(judge.prevented, 'decision', 'was')} not made")
     if judge is not None and judge.left:
-        undone.append(
-            f"{counted(judge.left, 'request')} to the judge {agree(judge.left, 'is', 'are')} still in a batch"
-        )
+        undone.append(f"{counted(judge.left, 'request', 'is')} to the judge still in a batch")
     if outcomes.judge:
         failed = counted(sum(outcomes.judge.values()), "decision")
         undone.append(f"{failed} of the judge failed ({_by_kind(outcomes.judge)})")
@@ -102,18 +103,20 @@ def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
         saved: The run; one that was never finished, because evals was killed, counts too.
         runs_dir: Where it is; None for the default.
     """
-    run, judge = saved.run, saved.run.judge
+    run, outcomes, judge = saved.run, saved.run.outcomes, saved.run.judge
+    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
+    is_scored = run.server.profile == SAVED_ANSWERS
+    lost = bool(outcomes.judge or (judge and (judge.prevented or judge.left)))
+    lacks_judging = lost and not (outcomes.not_asked or outcomes.stopped)
     if run.merged_from:
         partial = ", ".join(f"evals eval --resume {part.id}" for part in run.merged_from if part.status != "complete")
         return f"continue with the shards that are partial ({partial or 'none is'}), and merge again"
-    asked_all = not (run.outcomes.not_asked or run.outcomes.stopped)
-    lacks_judging = asked_all and bool(run.outcomes.judge or (judge and (judge.prevented or judge.left)))
-    is_scored = run.server.profile == SAVED_ANSWERS
+    if run.interleaved_with:
+        return f"continue with all variants: {again}"
     if run.completed_at is None or (lacks_judging and (is_scored or run.rescored_from)):
         return way_on_of(run, runs_dir)
     if is_scored:
         return "complete the file of answers, or leave out the questions without one, and `evals score` it again"
-    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
     if judge is None or not lacks_judging:
         return _after_asking(saved, again, runs_dir)
     if judge.prevented:
@@ -125,34 +128,156 @@ def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
 
 def _after_asking(saved: SavedRun, again: str, runs_dir: Path | None) -> str:
     """How to come to the answers that a run lacks, by what most of its questions ended with."""
-    run, cause = saved.run, _main_cause(saved)
+    run, (question_id, cause) = saved.run, _main_cause(saved)
     if cause is not None and cause.kind == "malformed":
-        example = next(key for key, error in _errors(saved) if error.kind == "malformed")
-        shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
+        shown = command(f"show {run.id} --question {quote(question_id)}", runs_dir)
         remap = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
-        mend = f"correct server.map in the configuration (docs/profiles.md), and read what came again: {remap}"
-        return f"see what the server sent with {shown}; {mend}"
+        return f"see what the server sent with {shown}; correct server.map (docs/profiles.md), then {remap}"
     if run.rescored_from is not None:
         return f"the saved run lacks these answers too: {again} asks anew"
     if cause is None:
         return f"continue with: {again}"
     if cause.kind in _PASSING_KINDS or cause.status in _PASSING:
         return f"when the server is well again: {again}"
-    if cause.status in _REFUSED:
+    if cause.status in (401, 403):
         return f"set or renew the token of server.headers (docs/profiles.md), then continue with: {again}"
     mend = "waiting does not help: correct server.ask (docs/profiles.md), and begin a new run"
     return f"{mend}; if the server itself is corrected, continue with: {again}"
 
 
-def _errors(saved: SavedRun) -> Iterator[tuple[str, ResponseError]]:
-    """The questions that had no answer, with the reason."""
-    for record in saved.records():
-        if record.response is not None and record.response.error is not None:
-            yield record.question.id, record.response.error
+def _main_cause(saved: SavedRun) -> tuple[str, ResponseError | None]:
+    """The error that most questions ended with, and the first of these questions."""
+    responses = ((record.question.id, record.response) for record in saved.records())
+    errors = [(key, response.error) for key, response in responses if response is not None and response.error]
+    kinds = Counter((error.kind, error.status) for _, error in errors)
+    return max(errors, key=lambda failed: kinds[failed[1].kind, failed[1].status], default=("", None))
 
 
-def _main_cause(saved: SavedRun) -> ResponseError | None:
-    """The error that most questions ended with, the first of its kind."""
-    errors = [error for _, error in _errors(saved)]
-    kinds = Counter((error.kind, error.status) for error in errors)
-    return max(errors, key=lambda error: kinds[error.kind, error.status], default=None)
+# A run.
+
+
+def run_parts(saved: SavedRun, runs_dir: Path | None, *, every: bool = False) -> Iterator[ShownPart]:
+    """A run: score, outcomes, what went wrong, scorecard, notes, and the commands that show more."""
+    run = saved.run
+    yield EMPTY
+    yield TextLine(summary.head_line(run), "strong", limit=300)
+    yield TextLine(summary.score_line(run), "strong")
+    yield TextLine(summary.outcome_line(run))
+    yield from summary.scored_parts(run, saved.results, every=every)
+    limit = None if every else 300
+    yield from (TextLine(f"! {note}", "doubtful", limit) for note in summary.notes_of(run, every=every))
+    for hint in applying(run.scorecard, run.outcomes) if every else ():
+        yield TextLine(f"→ {hint.text} ({hint.evidence(run.scorecard)})")
+    yield from next_commands(saved, runs_dir, every=every)
+
+
+def next_commands(saved: SavedRun, runs_dir: Path | None, *, every: bool) -> Iterator[TextLine]:
+    """The commands that show more of a run."""
+    run = saved.run
+    commands = {} if every else {"all metrics": f"show {run.id} --all"}
+    counts = count_outcomes(saved.results)
+    wrong = [count for count in counts if count.outcome.went_wrong] or counts
+    if most := max(wrong, key=lambda count: len(count.rows), default=None):
+        commands["all of one kind"] = f"show {run.id} --failed {most.outcome.value}"
+        commands["one question"] = f"show {run.id} --question {quote(saved.results.ids[most.rows[0]])}"
+    commands["a page to share"] = f"report {run.id} -o report.html"
+    width = max(map(len, commands))
+    for title, words in commands.items():
+        yield TextLine(f"{title:<{width}}  {command(words, runs_dir)}", "faint", whole=True)
+
+
+# Questions.
+
+
+def _titled(title: str, text: str, tone: Tone = "", limit: int = 400) -> TextLine:
+    """What a question, a server or a judge says, with its title, in a line that is cut at a limit."""
+    return TextLine(f"{title:<10}{one_line(text, limit)}", tone)
+
+
+def failed_parts(saved: SavedRun, outcome: Outcome, limit: int, runs_dir: Path | None) -> Iterator[TextLine]:
+    """The questions of one outcome: question, expected, answer, the first chunks, and the gold whatever its rank."""
+    rows = next((count.rows for count in count_outcomes(saved.results) if count.outcome is outcome), [])
+    yield TextLine(f"{share(len(rows), saved.run.question_count, 'question')}: {outcome.label}", "strong")
+    for record in saved.records(rows[:limit]):
+        yield EMPTY
+        yield TextLine(f"{record.question.id}: {saved.ending(record).why}", "bad", limit=400)
+        yield from (_titled("note", remark, "faint") for remark in remarks_on(record))
+        yield from _exchange_lines(saved, record, _TEXT, _TEXT, most=_EXAMPLES)
+    if remaining := [saved.results.ids[row] for row in rows[limit:]]:
+        yield EMPTY
+        yield TextLine(f"{len(remaining)} more: {', '.join(remaining)}", limit=600)
+        yield TextLine(command(f"show {saved.run.id} --question ID", runs_dir), "faint", whole=True)
+
+
+def question_parts(saved: SavedRun, row: int, *, every: bool = False) -> Iterator[ShownPart]:
+    """One question: question, expected, answer, chunks with the gold marked, verdicts, then metrics."""
+    record = saved.record(row)
+    question, response, limit = record.question, record.response, _LONG if every else 1000
+    ending = saved.ending(record)
+    yield TextLine(f"{question.id} ({question.dataset}): {ending.outcome.label}", "strong")
+    differs: Tone = "doubtful" if ending.outcome is Outcome.DIFFERS else "good"
+    yield TextLine(ending.why, "bad" if ending.outcome.went_wrong else differs)
+    for place, turn in enumerate(question.turns[:-1], start=1):
+        yield _titled(f"turn {place}", turn, "faint", limit)
+    yield from _exchange_lines(saved, record, limit, _LONG if every else _CHUNK)
+    if response is None:
+        yield TextLine("it was not asked", "doubtful")
+        return
+    if response.error is not None and response.raw:
+        yield TextLine(f"the body: {one_line(response.raw, limit)}")
+    if response.refused is not None:
+        yield _titled("", f"the server says that it {'declined' if response.refused else 'did not decline'}", "faint")
+    if response.error is None:
+        sample = saved.settings.sample_of(record)
+        yield from (_titled("missing", gold, "doubtful", limit) for gold in missing_golds(sample))
+        if response.citations is not None:
+            cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
+            yield _titled("cited", f"chunks {cited}" if cited else "nothing")
+    yield from _stage_lines(response)
+    yield from map(_verdict_line, record.verdicts)
+    yield from (_titled("note", note, "doubtful") for note in (*response.notes, *remarks_on(record)))
+    rows = (
+        (score.name, "–" if score.value is None else f"{score.value:.4g}", one_line(score.reason or "", 200))
+        for score in record.scores
+    )
+    yield grid("", ["metric", "value", "why none"], rows, words=["why none"])
+
+
+def _exchange_lines(
+    saved: SavedRun, record: EvalRecord, limit: int, chunk_limit: int, most: int | None = None
+) -> Iterator[TextLine]:
+    """What was asked and expected, and what came; of the chunks the first ones, and those that hold gold."""
+    response, expected = record.response, "not answerable" if record.question.is_unanswerable else "–"
+    has_answer = response is not None and response.error is None
+    shown = {"question": "", "expected": expected} | ({"answer": "–"} if has_answer else {}) | exchange_of(record)
+    yield from (_titled(title, text, "bad" if title == "error" else "", limit) for title, text in shown.items())
+    if response is None or not has_answer:
+        return
+    if response.chunks is None:
+        yield _titled("chunks", "the server sent none", "faint")
+    gold = saved.settings.sample_of(record).matches.hit_ranks
+    for rank, chunk in enumerate(response.chunks or [], start=1):
+        if most is None or rank <= most or rank in gold:
+            title, text = f"{'✓ gold' if rank in gold else '':<6} {rank:>2} ", f"{place_of(chunk)}: {chunk.text or '–'}"
+            yield _titled(title, text, "good" if rank in gold else "faint", chunk_limit)
+
+
+def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
+    """What each stage of retrieval found, where the server's spans say it, and how long its parts took."""
+    for stage in response.stages or []:
+        if isinstance(stage, dict) and isinstance(stage.get("items"), list):
+            items = [item for item in stage["items"] if isinstance(item, dict)]
+            known = (item.get("document_id") or item.get("chunk_id") or item.get("text") or "–" for item in items)
+            names = ", ".join(one_line(str(name), 30) for name in known)
+            took = f" ({stage['ms']:.0f} ms)" if "ms" in stage else ""
+            yield _titled("stage", f"{stage.get('name')}{took}: {names or 'nothing'}", "faint", _LONG)
+    times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
+    if parts := [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]:
+        yield _titled("time", ", ".join(parts), "faint")
+
+
+def _verdict_line(verdict: JudgeVerdict) -> TextLine:
+    """What the judge said, or why it said nothing."""
+    failure = f"{verdict.failure}: {verdict.message or ''}" if verdict.reply is None else ""
+    reply = failure or json.dumps(verdict.reply, ensure_ascii=False)
+    return _titled("judge", f"{verdict.request}: {reply}", "doubtful" if failure else "faint", 600)

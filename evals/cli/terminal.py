@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals import errors
+from evals.cli.flags import Flags
 from evals.errors import EvalsError, StoreError, UnwritableError
 from evals.report.elements import ShownPart, TextLine, TextTable
 from evals.text.foreign import one_line, plain
@@ -32,7 +33,8 @@ from evals.text.foreign import one_line, plain
 GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
 """Colours that do not rely on telling red from green; no colour carries information alone."""
 
-_PIPED_WIDTH = 110
+_PIPED_WIDTH, _NARROW = 110, 60
+"""Columns of a line where there is no terminal, and of a terminal in which numbers are folded too."""
 
 
 def console(stream: IO[str] | None = None) -> Console:
@@ -42,7 +44,7 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-_HEAD = re.compile(r" *(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
+_HEAD = re.compile(r" *(?:✓ gold| {6}) +\d+ | *(?:error: |[✓!✗·] [a-z]+ {2,}|[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
 """The width of this is the indent of a continued line: ranks of chunks, marks, titles with two blanks behind them, else
 two columns."""
 
@@ -63,10 +65,20 @@ def hung(out: Console, text: str) -> str:
     return "\n".join(line.rstrip() for line in lines).replace(_GLUE, " ")
 
 
-def tell(line: str, limit: int = 400) -> None:
-    """Print a line on stderr, as progress, cut at a limit."""
-    out, text = console(sys.stderr), line.lstrip()
-    out.print(hung(out, f"{line[: -len(text)]}{one_line(text, limit)}"), soft_wrap=True)
+def clean(text: str, limit: int | None = None) -> Text:
+    """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    return Text(plain(text) if limit is None else f"{indent}{one_line(text, limit)}")
+
+
+def say(*lines: str) -> None:
+    """Print lines on stdout, without a break in what may be copied."""
+    show(console(), (TextLine(line, whole=True) for line in lines))
+
+
+def tell(*lines: str, limit: int = 400) -> None:
+    """Print lines on stderr, as progress, each cut at a limit."""
+    show(console(sys.stderr), (TextLine(line, limit=limit) for line in lines))
 
 
 def warn(message: str, out: Console | None = None) -> None:
@@ -74,24 +86,12 @@ def warn(message: str, out: Console | None = None) -> None:
     show(out or console(sys.stderr), [TextLine(f"! {message}", "doubtful")])
 
 
-def clean(text: str, limit: int | None = None) -> Text:
-    """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
-    return Text(plain(text) if limit is None else one_line(text, limit))
-
-
-def say(*lines: str) -> None:
-    """Print lines on stdout, foreign text made harmless, without a break in what may be copied."""
-    for line in lines:
-        console().print(clean(line), soft_wrap=True)
-
-
-_NARROW = 60
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
 
-def show(out: Console, parts: Iterable[ShownPart]) -> None:
+def show(out: Console, parts: Iterable[ShownPart | str]) -> None:
     """Print lines and tables, foreign text made harmless."""
-    for part in parts:
+    for part in (TextLine(part) if isinstance(part, str) else part for part in parts):
         if isinstance(part, TextTable):
             _show_table(out, part)
         else:
@@ -144,36 +144,19 @@ def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) ->
     return drawn
 
 
-# Questions to whoever sits at a terminal, asked on stderr: stdout is for what comes out.
+# The one question to whoever sits at a terminal, on stderr: stdout is for what comes out.
 
 
-_LONGEST = 300
-
-
-def is_terminal() -> bool:
-    """Whether somebody can be asked."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def ask_line(text: str, default: str = "", *, is_secret: bool = False) -> str:
-    """What somebody types, without blanks around it; the default where that is nothing. A secret is not shown.
+def ask_secret(text: str) -> str:
+    """What somebody types at a terminal, not shown; empty without a terminal.
 
     Raises:
         Abort: The input ended.
     """
-    line: str = typer.prompt(
-        one_line(text, _LONGEST), default, hide_input=is_secret, show_default=bool(default), err=True
-    )
-    return line.strip() or default
-
-
-def ask_yes(text: str, *, default: bool) -> bool:
-    """Whether somebody says yes; what is neither is asked again.
-
-    Raises:
-        Abort: The input ended.
-    """
-    return typer.confirm(one_line(text, _LONGEST), default, err=True)
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        return ""
+    prompt = f"{one_line(text, 300)} (not shown; Enter: none)"
+    return str(typer.prompt(prompt, "", hide_input=True, show_default=False, err=True)).strip()
 
 
 # Where GitHub Actions reads what is printed: a line may be a command to it.
@@ -186,14 +169,6 @@ _COMMAND = re.compile(r"^(\s*:)(?=:)|(#)(?=#\[)", re.MULTILINE)
 def in_github_actions() -> bool:
     """Whether this is a job of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-def no_workflow_command(text: str) -> str:
-    """The text with a blank in what GitHub would take for a command, such as a server's answer in a message.
-
-    Elsewhere it stays as it is.
-    """
-    return _COMMAND.sub(r"\1\2 ", text) if in_github_actions() else text
 
 
 # From exceptions to exit codes: one clear message, and no traceback for what a user can cause.
@@ -239,7 +214,9 @@ def say_error(error: EvalsError) -> None:
 
 
 def _say(text: str) -> None:
-    print(no_workflow_command(plain(text)), file=sys.stderr)
+    """Print on stderr, with a blank in what GitHub would take for a command, such as a server's answer in a message."""
+    text = plain(text)
+    print(_COMMAND.sub(r"\1\2 ", text) if in_github_actions() else text, file=sys.stderr)
 
 
 def end_like_ctrl_c() -> None:
@@ -257,38 +234,26 @@ def end_like_ctrl_c() -> None:
 def _interrupt(_: int, frame: FrameType | None) -> None:
     on_ctrl_c = signal.getsignal(signal.SIGINT)  # while asking, that of the event loop
     if not callable(on_ctrl_c):  # started in the background, where Ctrl-C is ignored
-        raise KeyboardInterrupt
+        on_ctrl_c = signal.default_int_handler
     on_ctrl_c(signal.SIGINT, frame)
 
 
 # The file that a flag such as --output names.
 
 
-def check_output(path: Path, flag: str = "--output") -> None:
+def check_output(path: Path, flag: str = "--output", *, is_folder: bool = False) -> None:
     """See that a file can be written, before anything is computed for it.
 
     Args:
         path: The file.
         flag: What named it.
+        is_folder: Whether it is a folder of files instead, which may exist.
 
     Raises:
         UnwritableError: It is a folder, its folder is missing, or one of them may not be written.
     """
-    if not path.name or path.is_dir():
+    if not is_folder and (not path.name or path.is_dir()):
         raise UnwritableError(f"{flag} {path} is a folder", f"name a file, such as {path / 'output'}")
-    check_place(path, flag)
-
-
-def check_place(path: Path, flag: str = "--output") -> None:
-    """See that a file or a folder of files can be put there.
-
-    Args:
-        path: The file or folder, which may exist.
-        flag: What named it.
-
-    Raises:
-        UnwritableError: The folder that it lies in is missing, or one of them may not be written.
-    """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
@@ -317,22 +282,21 @@ def prepare_streams() -> None:
             setattr(sys, name, _prepared(stream, quiet=name == "stderr"))
 
 
-def print_json(data: object) -> None:
-    """Print what is JSON already, or is made so, without a loss: what stdout's encoding does not hold is escaped."""
-    text = data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
+def print_result(data: object, parts: Iterable[ShownPart | str], flags: Flags) -> None:
+    """Print what came out: lines and tables, or for a program a model or plain data as JSON, without a loss.
+
+    What the encoding of stdout does not hold is escaped.
+    """
+    if not flags.as_json:
+        show(console(), parts)
+        return
+    dumped = data.model_dump_json(indent=2) if isinstance(data, BaseModel) else None
+    text = dumped or json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
-
-
-def print_result(data: BaseModel | Mapping[str, Any], parts: Iterable[ShownPart], *, as_json: bool) -> None:
-    """Print what came out: as JSON for a program, else as lines and tables."""
-    if as_json:
-        print_json(data.model_dump_json(indent=2) if isinstance(data, BaseModel) else data)
-    else:
-        show(console(), parts)
 
 
 class _Output(io.FileIO):
@@ -366,10 +330,5 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
     stream.flush()
     output = _Output(raw.fileno(), "w", closefd=False)
     output.quiet = quiet
-    return io.TextIOWrapper(
-        io.BufferedWriter(output),
-        encoding=stream.encoding,
-        errors=stream.errors,
-        line_buffering=stream.line_buffering,
-        write_through=stream.write_through,
-    )
+    kept = {name: getattr(stream, name) for name in ("encoding", "errors", "line_buffering", "write_through")}
+    return io.TextIOWrapper(io.BufferedWriter(output), **kept)

@@ -88,7 +88,8 @@ def uploads_in(folder: Path) -> list[Upload]:
     inner = {path: path.relative_to(folder).parts for path in files}
     visible = {path: parts for path, parts in inner.items() if not any(part.startswith(".") for part in parts)}
     if not visible:
-        raise ConfigError(f"{folder} holds no documents", "name a folder with files in it")
+        what = f"{folder} holds no documents" if folder.is_dir() else f"{folder} is no folder"
+        raise ConfigError(what, "name a folder with files in it, or --dataset-file for questions")
     for path in visible:
         if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # how Python reads a name that is no text
             raise IngestError(f"the name of {str(path)!r} is not UTF-8", "rename the file, or leave it out")

@@ -1,15 +1,16 @@
 """Which column of a file holds which field: by our names, those of other tools, or `--columns`."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from evals.datasets.tables import is_nothing, parsed
 from evals.errors import DatasetError
+from evals.schemas.dataset import EvalQuestion
 from evals.text.tokens import lists_of
 
 _TABLE = lists_of("columns")
@@ -233,6 +234,10 @@ def role_and_content(item: Any) -> tuple[str | None, Any]:
 # What a column may hold that no name tells: for hints, never to be read as that.
 
 
+_LOOKED_AT = 200
+"""Questions whose cells tell what a column may hold."""
+_ANSWERABLE = ("is_answerable", "is_unanswerable")
+"""Fields of which a file needs one."""
 _TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
 _NAMES_ANSWERS = re.compile(r"(?i)(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b")
 _NAMES_PASSAGES = re.compile(
@@ -240,7 +245,24 @@ _NAMES_PASSAGES = re.compile(
 )
 
 
-def fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
+def column_hints(columns: Collection[str], questions: Iterable[EvalQuestion]) -> Iterator[tuple[str, list[str]]]:
+    """The columns that became metadata, each with the fields that its cells fit and that no column holds.
+
+    Args:
+        columns: The fields that columns hold.
+        questions: Of the file.
+    """
+    cells: dict[str, list[Any]] = {}
+    for question in islice(questions, _LOOKED_AT):
+        for column, cell in question.metadata.items():
+            cells.setdefault(column, []).append(cell)
+    read = {*columns, *(_ANSWERABLE if not set(columns).isdisjoint(_ANSWERABLE) else ())}
+    for column, values in cells.items():
+        if fields := [name for name in _fields_of_column(column, values) if name not in read]:
+            yield column, fields
+
+
+def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
     """The fields of a question that a column may hold, by its cells, and of texts by its title; none: nothing fits.
 
     Two fields: its cells do not tell which.

@@ -7,6 +7,7 @@ from pathlib import Path
 from evals.client.http import ExchangeError
 from evals.client.mapping import find_or_none
 from evals.client.rag_client import RAGClient
+from evals.client.spec import ServerSpec
 from evals.errors import ConfigError, ServerError
 from evals.text.decoding import read_text
 from evals.text.markup import text_of_html
@@ -57,18 +58,19 @@ def read_documents(place: Path) -> tuple[list[SourceDocument], list[str]]:
     return documents, left_out
 
 
-async def server_documents(client: RAGClient) -> list[SourceDocument]:
+async def server_documents(server: ServerSpec) -> list[SourceDocument]:
     """The documents that a server lists with their texts.
 
     Raises:
         ConfigError: Its profile has no list, or the list has no texts.
         ServerError: The server does not give it.
     """
-    spec = client.spec.documents
-    try:
-        body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
-    except ExchangeError as error:
-        raise ServerError(f"the server at {client.url} does not list its documents: {error.error.message}") from error
+    async with RAGClient(server, concurrency=1) as client:
+        spec, url = client.spec.documents, client.url
+        try:
+            body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
+        except ExchangeError as error:
+            raise ServerError(f"the server at {url} does not list its documents: {error.error.message}") from error
     items = None if spec is None else find_or_none(spec.map, body)
     rows = (item for item in items if isinstance(item, dict)) if isinstance(items, list) else ()
     texts = [row for row in rows if isinstance(row.get("text"), str) and row["text"].strip()]
@@ -80,7 +82,7 @@ async def server_documents(client: RAGClient) -> list[SourceDocument]:
         documents += [SourceDocument(name, row["text"])] if name else []
     if not documents:
         raise ConfigError(
-            f"the server at {client.url} lists no documents with their texts",
+            f"the server at {url} lists no documents with their texts",
             "name a folder of documents, or let documents.map of the profile give `text`",
         )
     return documents

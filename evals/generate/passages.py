@@ -12,6 +12,7 @@ from typing import NamedTuple
 from evals.datasets.base import short_hash
 from evals.generate.documents import SourceDocument
 from evals.generate.search import PassageIndex
+from evals.text.numbers import counted
 from evals.text.sentences import sentence_spans
 from evals.text.tokens import tokens
 
@@ -89,6 +90,13 @@ class PassageSet:
     def index(self) -> PassageIndex:
         """BM25 over the passages."""
         return PassageIndex([passage.text for passage in self.passages])
+
+    def __str__(self) -> str:
+        """How much there is, and what was left out."""
+        size = f"{counted(len(self.passages), 'passage')} of {counted(len(self.documents), 'document')}"
+        dropped = [f"{count} {reason}" for reason, count in self.dropped.items()]
+        dropped += [f"{len(self.repeats)} repeated"] if self.repeats else []
+        return f"{size}; left out: {', '.join(dropped)}" if dropped else size
 
     def drawn(self, seed: str) -> list[int]:
         """Places of passages in the order in which they are drawn: a longer draw begins with a shorter one.

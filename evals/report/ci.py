@@ -10,7 +10,6 @@ from evals.report.elements import TableRow, TextTable
 from evals.report.markdown import escaped, part_lines, run_lines, table_lines, to_markdown, within
 from evals.report.summary import GATE_TONES
 from evals.schemas.results import EvalRun
-from evals.schemas.run_parts import GateOutcome
 from evals.scoring.saved import SavedRun
 
 MARKER = "<!-- evals: evaluation -->"
@@ -31,30 +30,17 @@ class CommandProblem(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A run with the gates that it was held to."""
-
-    saved: SavedRun
-    gates: Sequence[GateOutcome] = ()
-
-    @property
-    def run(self) -> EvalRun:
-        """The run."""
-        return self.saved.run
-
-
-@dataclass(frozen=True)
 class CommandEnd:
     """What a command found, and how it ended.
 
     Attributes:
-        runs: Those that it made or checked.
+        runs: Those that it made or checked, with the gates that they were held to.
         comparison: How they compare with a baseline; None where they were not held against one.
         problem: What it ended by; None where it ended well.
         lenient: Whether a gate for which there is not enough evidence is no fault.
     """
 
-    runs: Sequence[Checked] = ()
+    runs: Sequence[SavedRun] = ()
     comparison: Comparison | None = None
     problem: CommandProblem | None = None
     lenient: bool = False
@@ -77,24 +63,24 @@ def _pieces(ended: CommandEnd) -> Iterator[str]:
     if problem is not None:
         hint = f" ({escaped(problem.hint)})" if problem.hint else ""
         yield f"**{escaped(problem.message, 1000)}**{hint}\n\n"
-    for checked in ended.runs:
-        yield from _gate_lines(checked)
+    for saved in ended.runs:
+        yield from _gate_lines(saved.run)
     if comparison is None:
-        for checked in ended.runs:
-            yield from to_markdown(checked.saved)
+        for saved in ended.runs:
+            yield from to_markdown(saved)
     else:
         yield from part_lines(comparison_parts(comparison))
-        for checked in ended.runs:
-            body = "".join(run_lines(checked.saved))
-            yield f"<details>\n<summary>run {checked.run.id}</summary>\n\n{body}\n</details>\n\n"
+        for saved in ended.runs:
+            body = "".join(run_lines(saved))
+            yield f"<details>\n<summary>run {saved.run.id}</summary>\n\n{body}\n</details>\n\n"
 
 
-def _gate_lines(checked: Checked) -> Iterator[str]:
+def _gate_lines(run: EvalRun) -> Iterator[str]:
     """The gates as a table, those that are not met first."""
-    ordered = sorted(checked.gates, key=lambda gate: gate.outcome == "met")
+    ordered = sorted(run.gates, key=lambda gate: gate.outcome == "met")
     if ordered:
         met = sum(gate.outcome == "met" for gate in ordered)
         rows = [TableRow((gate.gate, gate.outcome, gate.message), GATE_TONES[gate.outcome]) for gate in ordered[:50]]
         columns = ("gate", "outcome", "why")
-        title = f"Gates of {checked.run.name}: {met} of {len(ordered)} met"
+        title = f"Gates of {run.name}: {met} of {len(ordered)} met"
         yield from table_lines(TextTable(columns, rows, title, words=columns))

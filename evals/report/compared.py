@@ -15,13 +15,16 @@ _SHOWN, _NAMED, _TOLD = 5, 8, 3
 
 
 def comparison_parts(comparison: Comparison, *, every: bool = False) -> Iterator[ShownPart]:
-    """All that is said of a comparison, the most important first.
+    """All that is said of a comparison, the most important first; of several runs a table of all before it.
 
     Args:
         comparison: Of two or more runs.
         every: Show all metrics and changes.
     """
     names = {head.id: name_of(head.id, head.name) for head in comparison.runs}
+    if len(comparison.against) > 1:
+        yield several_table(comparison)
+        yield EMPTY
     for one in comparison.against:
         yield TextLine(verdict_line(one, names), "strong")
         yield pairs_table(one, every=every)

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evals.metrics.registry import known_metric
-from evals.report.ci import Checked, CommandEnd
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.report.ci import CommandEnd
+from evals.report.wording import exchange_of
+from evals.schemas.results import EvalRun
 from evals.scoring.config import SCORE
 from evals.scoring.outcomes import WENT_WRONG, Outcome, count_outcomes
 from evals.scoring.saved import SavedRun
@@ -42,7 +43,7 @@ def xml_text(text: str, limit: int) -> str:
 
 def to_junit(saved: SavedRun) -> Iterator[str]:
     """A saved run with the gates that it was made with."""
-    return junit_of(CommandEnd([Checked(saved, saved.run.gates)]))
+    return junit_of(CommandEnd([saved]))
 
 
 def junit_of(ended: CommandEnd) -> Iterator[str]:
@@ -78,7 +79,7 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
 
 def _cases(ended: CommandEnd) -> Iterator[JUnitCase]:
     """Whether all is whole, which is one case, so that no report is empty; then the cases of each run."""
-    problem, undone = ended.problem, [checked.run for checked in ended.runs if checked.run.status != "complete"]
+    problem, undone = ended.problem, [saved.run for saved in ended.runs if saved.run.status != "complete"]
     if problem is not None and problem.kind != "GateFailedError":  # each gate is a case of its own
         yield JUnitCase("run", "complete", "error", problem.kind, problem.message, problem.hint or "")
     elif not ended.runs:
@@ -88,8 +89,8 @@ def _cases(ended: CommandEnd) -> Iterator[JUnitCase]:
         yield JUnitCase("run", "complete", "error", "incomplete", message)
     else:
         yield JUnitCase("run", "complete")
-    for checked in ended.runs:
-        yield from _of_run(checked, f"{checked.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
+    for saved in ended.runs:
+        yield from _of_run(saved, f"{saved.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
 
 
 def group_of(gate: str, run: EvalRun) -> str:
@@ -99,15 +100,15 @@ def group_of(gate: str, run: EvalRun) -> str:
     return SCORE if name == SCORE else "other" if metric is None else metric.group.value
 
 
-def _of_run(checked: Checked, prefix: str, *, lenient: bool) -> Iterator[JUnitCase]:
+def _of_run(saved: SavedRun, prefix: str, *, lenient: bool) -> Iterator[JUnitCase]:
     results = {"met": "passed", "not met": "failure", "not enough evidence": "skipped" if lenient else "failure"}
-    for gate in checked.gates:
-        suite = f"{prefix}gates.{group_of(gate.gate, checked.run)}"
+    for gate in saved.run.gates:
+        suite = f"{prefix}gates.{group_of(gate.gate, saved.run)}"
         yield JUnitCase(suite, gate.gate, results[gate.outcome], gate.outcome, gate.message)
-    if checked.run.is_unscored:
+    if saved.run.is_unscored:
         return
-    yield from _of_questions(checked.saved, prefix)
-    for metric in checked.run.scorecard.metrics:
+    yield from _of_questions(saved, prefix)
+    for metric in saved.run.scorecard.metrics:
         if metric.value is None:
             suite, reason = f"{prefix}metrics.{metric.group.value}", metric.reason or "there is no value"
             yield JUnitCase(suite, metric.name, "skipped", "not measured", reason)
@@ -123,19 +124,8 @@ def _of_questions(saved: SavedRun, prefix: str) -> Iterator[JUnitCase]:
         kind = outcome.value if error is None else f"{error.kind}{f' {error.status}' if error.status else ''}"
         result = "error" if outcome is Outcome.FAILED else "failure"
         suite, classname = f"{prefix}questions.{outcome.value}", f"{prefix}questions.{record.question.dataset}"
-        why = saved.ending(record).why
-        yield JUnitCase(suite, record.question.id, result, kind, why, _facts(record), classname)
+        text = "\n".join(f"{title}: {xml_text(text, _TEXT)}" for title, text in exchange_of(record).items())
+        yield JUnitCase(suite, record.question.id, result, kind, saved.ending(record).why, text, classname)
     if (rest := len(rows) - MOST_QUESTIONS) > 0:
         more = f"{counted(rest, 'more question')} went wrong: `evals show {saved.run.id}` lists them all"
         yield JUnitCase(f"{prefix}questions.more", "more questions", "failure", "more", more)
-
-
-def _facts(record: EvalRecord) -> str:
-    question, response = record.question, record.response
-    facts = {
-        "question": question.question,
-        "expected": question.expected_answer,
-        "answer": response.answer if response is not None else None,
-        "error": response.error.message if response is not None and response.error is not None else None,
-    }
-    return "\n".join(f"{title}: {xml_text(text, _TEXT)}" for title, text in facts.items() if text)

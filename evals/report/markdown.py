@@ -6,6 +6,7 @@ from itertools import islice
 
 from evals.report import summary
 from evals.report.elements import ShownPart, TextLine, TextTable
+from evals.report.wording import exchange_of
 from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
 from evals.text.foreign import one_line
@@ -62,32 +63,18 @@ def part_lines(parts: Iterable[ShownPart]) -> Iterator[str]:
 
 
 def run_lines(saved: SavedRun) -> Iterator[str]:
-    """A run: score, gates, outcomes, what went wrong, scorecard."""
+    """A run: score, outcomes, gates, what went wrong, scorecard, what the score is made of, judge."""
     run = saved.run
     head, outcomes = escaped(summary.head_line(run)), escaped(summary.outcome_line(run))
     yield f"### {escaped(summary.score_line(run))}\n\n{head}\n\n{outcomes}\n\n"
-    yield from part_lines(summary.gate_lines(run.gates))
-    wrong = summary.wrong_table(run, saved.results)
-    if wrong is not None:
-        yield "\n"
-        yield from table_lines(wrong)
-    yield from table_lines(summary.scorecard_table(run))
-    yield from part_lines(TextLine(line) for line in summary.scorecard_lines(run))
+    yield from part_lines(summary.scored_parts(run, saved.results))
 
 
 def to_markdown(saved: SavedRun) -> Iterator[str]:
-    """A whole run: scorecard, parts of the score, judge, notes, and examples of what went wrong."""
-    run = saved.run
+    """A whole run: also notes, and examples of what went wrong."""
     yield from run_lines(saved)
-    for title, lines in (
-        ("Score", summary.score_parts(run)),
-        ("Judge", summary.judge_lines(run)),
-        ("Notes", summary.notes_of(run)),
-    ):
-        listed = [f"- {escaped(line.strip())}\n" for line in lines]
-        if listed:
-            yield f"\n**{title}**\n\n"
-            yield from listed
+    notes = [TextLine(note) for note in summary.notes_of(saved.run)]
+    yield from part_lines([TextLine("\nNotes", "strong"), *notes] if notes else [])
     yield from _examples(saved)
 
 
@@ -99,14 +86,9 @@ def _examples(saved: SavedRun) -> Iterator[str]:
         return
     yield f"\n<details>\n<summary>the first {len(rows)} questions that went wrong</summary>\n\n"
     for record in saved.records(rows):
-        question, response = record.question, record.response
         ending = saved.ending(record)
-        yield f"- **{escaped(question.id, 100)}** ({ending.outcome.value}): {escaped(ending.why)}\n"
-        yield f"  - question: {escaped(question.question)}\n"
-        if question.expected_answer:
-            yield f"  - expected: {escaped(question.expected_answer)}\n"
-        if response is not None and response.answer:
-            yield f"  - answer: {escaped(response.answer)}\n"
+        yield f"- **{escaped(record.question.id, 100)}** ({ending.outcome.value}): {escaped(ending.why)}\n"
+        yield from (f"  - {title}: {escaped(text)}\n" for title, text in exchange_of(record).items())
     yield "\n</details>\n"
 
 

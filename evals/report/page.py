@@ -18,9 +18,9 @@ from evals.compare.paired import compare_runs
 from evals.compare.pareto import common_objectives
 from evals.errors import ConfigError
 from evals.report import summary, wording
-from evals.report.compared import comparison_parts, several_table
+from evals.report.compared import comparison_parts
 from evals.report.hints import applying
-from evals.report.wording import level, missing_golds, place_of
+from evals.report.wording import by_reason, level, missing_golds, place_of
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.config import confidence, headline
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on, wrong_headline
@@ -79,12 +79,8 @@ def page_of(runs: Sequence[SavedRun], *, home: str | None = None) -> Iterator[st
 def list_page(runs: Sequence[EvalRun], unreadable: Sequence[str], folder: str) -> str:
     """The list of the runs of a folder, in the order given, each a link to its page."""
     template = _environment().get_template("list.html.j2")
-    rows = [(_server(run), run, str(headline(run))) for run in runs]
+    rows = [(summary.server_of(run), run, str(headline(run))) for run in runs]
     return template.render(rows=rows, unreadable=unreadable, folder=folder)
-
-
-def _server(run: EvalRun) -> str:
-    return "built-in server" if run.eval_config.get("embedded") else run.server.url
 
 
 # A comparison.
@@ -94,14 +90,12 @@ def _compared(runs: Sequence[SavedRun]) -> dict[str, Any] | None:
     """What the terminal says of a comparison, and a picture of its front; None of a single run."""
     if len(runs) < 2:
         return None
-    several = len(runs) > 2
     try:
-        has_front = several and bool(common_objectives([saved.run for saved in runs]))
+        has_front = len(runs) > 2 and bool(common_objectives([saved.run for saved in runs]))
         comparison = compare_runs(runs, with_pareto=has_front)
     except ConfigError as error:
         return {"why_not": error.message}
-    parts = [*([several_table(comparison)] if several else []), *comparison_parts(comparison, every=True)]
-    return {"parts": parts, "scatter": _scatter(comparison)}
+    return {"parts": [*comparison_parts(comparison, every=True)], "scatter": _scatter(comparison)}
 
 
 def _scatter(comparison: Comparison) -> dict[str, Any] | None:
@@ -189,10 +183,7 @@ class RunPage:
         for row, record in enumerate(self.saved.records()):
             ending = self.saved.ending(record)
             values = {one.name: f"{one.value:.3g}" for one in record.scores if one.value is not None}
-            reasons: dict[str, list[str]] = {}
-            for one in record.scores:
-                if one.value is None and one.reason:
-                    reasons.setdefault(one.reason, []).append(one.name)
+            reasons = by_reason((one.name, one.reason or None) for one in record.scores if one.value is None)
             yield {
                 "anchor": f"{self.prefix}q{row}",
                 "question": record.question,

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
-from evals.report.elements import TableRow, TextLine, TextTable, Tone, grid
+import numpy as np
+
+from evals.errors import UnknownNameError
+from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.wording import (
     by_reason,
     interval,
     label_of,
     level,
     named,
+    natural_order,
     ratio,
     remarks_of,
     score_range,
@@ -21,16 +26,45 @@ from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.config import confidence, headline, percent, scoring_config
 from evals.scoring.notes import reading_notes
-from evals.scoring.outcomes import Outcome, OutcomeCount, count_outcomes, wrong_headline
+from evals.scoring.outcomes import count_outcomes, wrong_headline
 from evals.scoring.results import Results
+from evals.scoring.saved import SavedRun
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.settings import known_metrics
+from evals.store.runs import refuse_damaged
 from evals.text.foreign import one_line
-from evals.text.numbers import counted, share
+from evals.text.numbers import counted, listed, share
 
 _MOST, _FEW, _NAMED = 15, 3, 6
 """A scorecard of more metrics than these shows the main ones of each group, at least three."""
 
+_JUDGED = {"answer_correctness": "no correctness", "faithfulness": "no faithfulness"}
+"""What a score does not say where no judge took part."""
+
+_SLICES = 12
+"""Values of a key that are shown."""
+
+_OF_A_LOG = (
+    *("faithfulness", "unsupported_numbers", "declined_rate", "context_sufficiency"),
+    *("latency_p50", "answer_relevancy", "cost_per_query"),
+)
+
 _NO_IDS = "no retrieved chunk has an id"
 GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evidence": "doubtful"}
+
+
+def scored_parts(run: EvalRun, results: Results, *, every: bool = True) -> Iterator[ShownPart]:
+    """What a run came to: gates, what went wrong, scorecard, what the score is made of, judge, repeats."""
+    yield from gate_lines(run.gates)
+    if (wrong := wrong_table(run, results)) is not None:
+        yield wrong
+    yield EMPTY
+    yield scorecard_table(run, every=every)
+    yield from sufficiency_table(run)
+    yield from (TextLine(line, "faint") for line in scorecard_lines(run, every=every))
+    yield from (TextLine(f"  {line}", "faint") for line in score_parts(run) if every)
+    yield from map(TextLine, judge_lines(run))
+    yield from repeats_table(run)
 
 
 # Head, score, outcomes.
@@ -38,16 +72,20 @@ GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evid
 
 def head_line(run: EvalRun) -> str:
     """Name, id, status, time, server, datasets, judge."""
-    embedded = run.eval_config.get("embedded")
     facts = [
-        "built-in server" if embedded else run.server.url,
+        server_of(run),
         ", ".join("golden (built in)" if name == "golden" else name for name in run.datasets),
-        f"judge {run.judge.model}" if run.judge else "no judge",
+        *([f"judge {run.judge.model}"] if run.judge else []),
         f"{run.created_at:%Y-%m-%d %H:%M}",
         *([f"merged from {counted(len(run.merged_from), 'shard')}"] if run.merged_from else []),
     ]
     name = "" if run.id in run.name else f"{one_line(run.name, 100)}  "
     return f"{name}{run.id}  {run.status}: {', '.join(facts)}"
+
+
+def server_of(run: EvalRun) -> str:
+    """The address of the server that answered."""
+    return "built-in server" if run.eval_config.get("embedded") else run.server.url
 
 
 def score_line(run: EvalRun) -> str:
@@ -56,9 +94,14 @@ def score_line(run: EvalRun) -> str:
     if head.score is None:
         return f"score –: {head.reason}"
     facts = [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    unjudged = (
+        [] if run.judge else [name for name in _JUDGED if (one := run.scorecard.find(name)) and one.value is None]
+    )
     if not head.is_whole:
-        lacking = f": {', '.join(weighted.left_out)}" if weighted.left_out else ""
-        facts.append(f"{percent(1 - head.coverage)} of it not measured{lacking}")
+        lacking = ", ".join(name for name in weighted.left_out if name not in unjudged)
+        facts.append(f"{percent(1 - head.coverage)} of it not measured{lacking and f': {lacking}'}")
+    if unjudged:
+        facts.append(f"without a judge: {', '.join(_JUDGED[name] for name in unjudged)}")
     facts += [f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else []
     return f"score {head.score:.3f}" + (f" ({'; '.join(facts)})" if facts else "")
 
@@ -89,13 +132,6 @@ def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
     rows = [[str(len(count.rows)), count.outcome.label, count.outcome.value] for count in count_outcomes(results)]
     columns, title = ["", "what went wrong first", "show --failed"], wrong_headline(results, run.question_count)
     return grid(title, columns, rows, words=columns) if rows else None
-
-
-def example_of(counts: Sequence[OutcomeCount]) -> tuple[Outcome, int] | None:
-    """A question of the most frequent failure; None where nothing went wrong."""
-    wrong = [one for one in counts if one.outcome.went_wrong] or list(counts)
-    most = max(wrong, key=lambda one: len(one.rows), default=None)
-    return None if most is None else (most.outcome, most.rows[0])
 
 
 # The scorecard.
@@ -143,12 +179,11 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     )
     if not every and len(missing) > _FEW:
         names = list(chain.from_iterable(missing.values()))
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"no value: {', '.join(names[:_NAMED])}{more} (--all gives the reasons)"
+        yield f"no value: {listed(names, _NAMED)} (--all gives the reasons)"
     else:
         for reason, names in missing.items():
-            listed = ", ".join(names) if every or len(names) <= _NAMED else f"{len(names)} metrics"
-            yield f"no value: {listed} ({reason})"
+            named_or_counted = ", ".join(names) if every or len(names) <= _NAMED else f"{len(names)} metrics"
+            yield f"no value: {named_or_counted} ({reason})"
     cluster = scoring_config(run).cluster
     groups = max((one.interval.clusters for one in run.scorecard.metrics if one.interval), default=0)
     independent = "questions, for these documents" if run.log is None else "the rows of this log"
@@ -213,9 +248,8 @@ def judge_lines(run: EvalRun) -> Iterator[str]:
             figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
             shown = ", ".join(f"{title} {ratio(figure)}" for title, figure in figures.items())
             yield f"  {name}: calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {shown}"
-    never = [name for name, card in judge.cards.items() if card is None]
-    if never:
-        yield f"  never calibrated: {', '.join(never)}"
+    if judge.uncalibrated:
+        yield f"  never calibrated: {', '.join(judge.uncalibrated)}"
 
 
 def notes_of(run: EvalRun, *, every: bool = True) -> list[str]:
@@ -251,28 +285,82 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
         yield grid("pass^k: share of questions whose k answers are all right", columns, rows)
 
 
+# Slices.
+
+
+def slice_parts(saved: SavedRun, key: str) -> Iterator[ShownPart]:
+    """A row a value of a key: how many questions went wrong, and a metric of each objective with its interval.
+
+    Raises:
+        UnknownNameError: No question has the key.
+    """
+    run, groups = saved.run, _rows_by(saved, key)
+    biggest = sorted(groups, key=lambda name: -len(groups[name]))[:_SLICES]
+    known = {metric.name: metric for metric in known_metrics(run)}
+    fed = [names[0] for names in run.weighted_score.fed_by.values() if names]
+    metrics = [known[name] for name in (fed if run.log is None else _OF_A_LOG) if name in known]
+    wrong = {row for count in count_outcomes(saved.results) if count.outcome.went_wrong for row in count.rows}
+    rows = []
+    for name in sorted(biggest, key=natural_order):
+        card = make_scorecard(metrics, saved.results, saved.settings, np.array(groups[name]))
+        went_wrong = [] if run.log is not None else [f"{len(wrong & set(groups[name]))} of {len(groups[name])}"]
+        values = [_with_interval(card.get(metric.name)) for metric in metrics]
+        rows.append(TableRow([f"{one_line(name, 40)} (n={len(groups[name])})", *went_wrong, *values]))
+    # of a log nothing says what is right
+    columns = [key, *([] if run.log is not None else ["went wrong"]), *(metric.name for metric in metrics)]
+    yield TextTable(columns, rows, f"by {key}", spare=columns[:1:-1])
+    if len(groups) > len(biggest):
+        yield TextLine(f"the {len(biggest)} of {len(groups)} values with the most questions", "faint")
+
+
+def _with_interval(metric: MetricSummary) -> str:
+    if metric.value is None or metric.ci is None or metric.unit not in ("ratio", "ms"):
+        return value(metric)
+    digits = 2 if metric.unit == "ratio" else 0
+    return f"{value(metric)} ({metric.ci[0]:.{digits}f}–{metric.ci[1]:.{digits}f})"
+
+
+def slices_as_json(saved: SavedRun, key: str) -> dict[str, Any]:
+    """All values of a key, each with its number of questions and its scorecard.
+
+    Raises:
+        UnknownNameError: No question has the key.
+    """
+    metrics, slices = known_metrics(saved.run), {}
+    for name, rows in _rows_by(saved, key).items():
+        card = make_scorecard(metrics, saved.results, saved.settings, np.array(rows))
+        slices[name] = {"questions": len(rows), "scorecard": card.model_dump(mode="json")}
+    return {"id": saved.run.id, "by": key, "slices": slices}
+
+
+def _rows_by(saved: SavedRun, key: str) -> dict[str, list[int]]:
+    groups = saved.rows_by(key)
+    if not groups:
+        refuse_damaged(saved.run, saved.damage)
+        metadata = chain.from_iterable(record.question.metadata for record in saved.records())
+        raise UnknownNameError("key to slice by", key, ["dataset", *(name for name in metadata if name[:1] != "_")])
+    return groups
+
+
 # A list of runs.
 
 
-def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
-    """A row a run; a letter behind scores that are made of different parts, by groups that compare."""
-    letters = {
-        run.id: f" [{chr(97 + place % 26)}]" for place, group in enumerate(groups) for run in group if len(groups) > 1
-    }
+def runs_table(runs: Sequence[EvalRun]) -> TextTable:
+    """A row a run."""
     columns = ("id", "created", "status", "questions", "score", "name", "server", "profile", "datasets")
-    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
+    rows = [TableRow(_run_cells(run)) for run in runs]
     return TextTable(columns, rows, words=columns[5:], spare=("profile", "datasets", "created", "server"))
 
 
-def _run_cells(run: EvalRun, letter: str) -> list[str]:
+def _run_cells(run: EvalRun) -> list[str]:
     return [
         run.id,
         f"{run.created_at:%Y-%m-%d %H:%M}",
         run.status if run.completed_at else "unfinished",
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        f"{headline(run)}{letter}",
+        str(headline(run)),
         one_line("" if run.id in run.name else run.name, 60),
-        one_line("built-in" if run.eval_config.get("embedded") else run.server.url, 60),
+        one_line(server_of(run), 60),
         one_line(run.server.profile, 40),
         one_line(",".join(run.datasets), 40),
     ]

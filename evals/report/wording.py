@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evals.metrics.sample import Sample
     from evals.schemas.calibration import Figure
     from evals.schemas.response import RetrievedChunk
-    from evals.schemas.results import MetricSummary
+    from evals.schemas.results import EvalRecord, MetricSummary
 
 # Numbers.
 
@@ -106,14 +106,9 @@ def interval(summary: "MetricSummary") -> str:
     return ends.replace("… ", "… ≥ ") if is_open else ends
 
 
-def arrow(higher_is_better: bool | None) -> str:
-    """Which way is better; nothing where neither is."""
-    return {True: "↑", False: "↓", None: ""}[higher_is_better]
-
-
 def named(name: str, higher_is_better: bool | None) -> str:
     """The name of a metric, with which way is better."""
-    return f"{name} {arrow(higher_is_better)}".rstrip()
+    return name + {True: " ↑", False: " ↓", None: ""}[higher_is_better]
 
 
 @cache
@@ -169,6 +164,15 @@ def place_of(chunk: "RetrievedChunk") -> str:
     """Where a chunk is from: `document § section`, as far as the server says."""
     name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
     return f"{name} § {chunk.section}" if chunk.section else name
+
+
+def exchange_of(record: "EvalRecord") -> dict[str, str]:
+    """What was asked, what was expected, and what came, as far as they are there."""
+    question, response = record.question, record.response
+    facts = {"question": question.question, "expected": question.expected_answer}
+    if response is not None:
+        facts |= {"answer": response.answer, "error": response.error.message if response.error else None}
+    return {title: text for title, text in facts.items() if text}
 
 
 def missing_golds(sample: "Sample") -> Iterator[str]:

@@ -166,15 +166,20 @@ def refusal_of(config: EvalConfig, metrics: Sequence[BaseMetric]) -> EvalsError 
 
 def refusal_for_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> JudgeError | None:
     """Why a run of these metrics does not begin, where its judge needs a key and there is none; None where it does."""
-    provider = PROVIDERS[config.judge.provider]
-    if not wants_judge(config, metrics) or not provider.lacks_key(config.judge.base_url):
+    name = missing_key(config.judge) if wants_judge(config, metrics) else None
+    if name is None:
         return None
-    name = provider.key_variables[0]
     return JudgeError(
         f"the generation metrics need an LLM judge, and {name} is not set",
         f"export {name}=…, or judge by a server of your own (--judge-model openai:NAME --judge-base-url URL), "
         "or measure everything else with --no-judge",
     )
+
+
+def missing_key(judge: JudgeConfig) -> str | None:
+    """The variable of the key that a model needs and that is not set; None where none is missing."""
+    provider = PROVIDERS[judge.provider]
+    return provider.key_variables[0] if provider.lacks_key(judge.base_url) else None
 
 
 def wants_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> bool:

@@ -21,7 +21,7 @@ from evals.scoring.settings import ScoreSettings
 from evals.store.uploads import UploadLog, uploaded_ids
 from evals.text.decoding import parse_stored
 from evals.text.documents import Kinship, document_key, kinship
-from evals.text.numbers import counted, share
+from evals.text.numbers import counted, listed, share
 
 PROBES = 10
 """This many questions are asked first where the server lists no documents."""
@@ -272,6 +272,5 @@ def remarks_on(report: IngestReport) -> list[str]:
         remarks.append(f"{share(already_there, total, 'document', 'was')} on the server already")
     for what, names, verb in ((_CHANGED, report.changed, "is"), (_UNCONFIRMED, report.unconfirmed, "was")):
         if names:
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            remarks.append(f"{counted(len(names), 'document', verb)} {what}: {', '.join(list(names)[:3])}{more}")
+            remarks.append(f"{counted(len(names), 'document', verb)} {what}: {listed(list(names), 3)}")
     return remarks

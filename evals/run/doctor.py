@@ -1,7 +1,7 @@
 """Checks of everything that a run needs, before it is paid for: one finding a part, with the way out."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -97,15 +97,12 @@ def computable(
     return result
 
 
-async def examine(
-    config: EvalConfig, observer: Observer, tell: Callable[[CheckResult], None], origin: str
-) -> list[CheckResult]:
+async def examine(config: EvalConfig, observer: Observer, origin: str) -> list[CheckResult]:
     """Check every part that a run needs; the server is asked one question, the judge none.
 
     Args:
         config: Of the run.
         observer: Receives the progress.
-        tell: Is called with each finding.
         origin: The file of the configuration, which its finding names.
     """
     findings: list[CheckResult] = []
@@ -116,7 +113,6 @@ async def examine(
                 findings.append(CheckResult(part, *await getattr(checks, part)()))
             except EvalsError as error:
                 findings.append(broken(part, error))
-            tell(findings[-1])
     return findings
 
 

@@ -28,7 +28,7 @@ from evals.store.journal import RecordLog
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore, way_back
 from evals.text.foreign import shortened
-from evals.text.numbers import counted
+from evals.text.numbers import counted, listed
 
 OF_EACH = frozenset({"shard", "name", "concurrency", "dask", "runs_dir", "data_dir", "dataset_file", "server.url"})
 """Keys that shards may have of their own. That the questions are the same shows in the fingerprints."""
@@ -149,11 +149,10 @@ def _facts(run: EvalRun) -> dict[str, Any]:
 def _check_complete(runs: Sequence[EvalRun], *, allow_partial: bool) -> None:
     undone = [run for run in runs if run.status not in ({"complete", "partial"} if allow_partial else {"complete"})]
     if undone:
-        more = f" and {len(undone) - _NAMED} more" if len(undone) > _NAMED else ""
         hint = f"continue with: {'; '.join(map(_resume, undone[:_NAMED]))}"
         if not any(run.status == "failed" for run in undone):
             hint += "; or merge what there is, as a partial run: --allow-partial"
-        raise RunIncompleteError(", ".join(f"{_name(run)} is {run.status}" for run in undone[:_NAMED]) + more, hint)
+        raise RunIncompleteError(listed([f"{_name(run)} is {run.status}" for run in undone], _NAMED), hint)
 
 
 def _resume(run: EvalRun) -> str:

@@ -114,15 +114,14 @@ class Tally:
         return self._clock() - self._started
 
 
-_LINE_EVERY_S = 2.0
-
-
 class Notebook(Observer):
     """Prints what is being done, now and then how far it is, and what a reader of the numbers must know.
 
     Args:
         clock: Seconds that only grow.
     """
+
+    line_every_s = 2.0
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -141,6 +140,9 @@ class Notebook(Observer):
     def progress(self, done: int, total: int) -> None:
         self._move(f"{done}/{total}")
 
+    def waiting(self, message: str) -> None:
+        self._move(message)
+
     def begin(self, total: int, done: int) -> None:
         self._tally = Tally(total, done, self._clock)
         self.phase(f"asking {counted(total - done, 'question')}")
@@ -156,11 +158,14 @@ class Notebook(Observer):
             self._tally = None
 
     def _move(self, state: object) -> None:
-        if self._clock() - self._printed_at >= _LINE_EVERY_S:
+        if self._clock() - self._printed_at >= self.line_every_s:
             self._print(f"  {state}")
 
     def _print(self, line: str) -> None:
         self._printed_at = self._clock()
+        self._write(line)
+
+    def _write(self, line: str) -> None:
         sys.stdout.write(f"{plain(line)}\n")
 
 

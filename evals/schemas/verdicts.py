@@ -211,3 +211,8 @@ class JudgeRecord(Record):
     """Questions whose data holds text that tells the judge what to decide, as the judge says."""
     cards: dict[str, JudgeCard | None] = {}
     """By judged metric, the calibration of the judge; None if it was never calibrated."""
+
+    @property
+    def uncalibrated(self) -> list[str]:
+        """The judged metrics by which it was never calibrated."""
+        return [name for name, card in self.cards.items() if card is None]

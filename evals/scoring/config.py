@@ -1,6 +1,6 @@
 """Configuration of the weighted score and of clusters."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self, TypeVar
 
@@ -254,18 +254,6 @@ def _told(objective: _Objective) -> str:
     told = ", ".join(fed) or "made of unknown metrics"
     limits = "".join(f", threshold {limit:g} {unit}" for unit, limit in thresholds.items())
     return f"{told} (weight {weight:g}{limits})"
-
-
-def by_objectives(runs: Sequence[EvalRun]) -> list[list[EvalRun]]:
-    """Runs that have a score, put together where their scores measure the same, in the order of the first of each."""
-    groups: list[list[EvalRun]] = []
-    for run in runs:
-        if headline(run).score is not None:
-            group = next((each for each in groups if not differing_objectives(each[0], run)), None)
-            if group is None:
-                groups.append(group := [])
-            group.append(run)
-    return groups
 
 
 # What a run says of a metric or of its weighted score, as gates see it.

@@ -6,7 +6,7 @@ versions of several parts (2024-01-05, 3.10.2) are compared as they are written.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
@@ -146,6 +146,11 @@ def counted(count: int, thing: str, verb: str = "") -> str:
 def share(part: int, whole: int, thing: str, verb: str = "") -> str:
     """A part of a count, with the verb of the part: `1 of 12 questions has`, `2 of 12 questions have`."""
     return " ".join(word for word in (f"{part} of {counted(whole, thing)}", _form(part, verb)) if word)
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The names with commas; of many the first, and how many more there are: `a, b and 3 more`."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def agree(count: float, one: str, many: str) -> str:

@@ -1,6 +1,7 @@
 """`evals eval`: what it prints, what it saves, how it ends."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -216,6 +217,35 @@ def test_a_dry_run_as_json_is_json(ask: Cli, golden_server: str) -> None:
     plan = ask("--dry-run", "--json", "--rag-url", golden_server).json
     assert plan["questions"] == 12
     assert "faithfulness" not in plan["metrics"]
+
+
+def test_a_dry_run_refuses_a_url_that_cannot_be_asked(evals_cli: Cli, tmp_path: Path) -> None:
+    """As the run would, whose plan it prints."""
+    flags = ("--datasets", "golden", "--no-judge", "--runs-dir", tmp_path, "--dry-run")
+    for url in ("http://localhost:99999", "nonsense"):
+        refused = evals_cli("eval", "--rag-url", url, *flags)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"error: not a URL of a server: '{url}'" in refused.err
+
+
+@pytest.mark.parametrize("key", ["runs_dir", "data_dir", "dataset_file"])
+def test_an_empty_path_in_a_configuration_is_refused(evals_cli: Cli, tmp_path: Path, key: str) -> None:
+    """It would be the folder that the command happens to be called in."""
+    path = tmp_path / "config.yml"
+    path.write_text(f'{key}: ""\n')
+    refused = evals_cli("eval", "--embedded", "--no-judge", "--config", path)
+    assert refused.code == 2
+    assert f"configuration: {key}: must not be empty" in refused.err
+
+
+def test_a_score_without_a_judge_says_what_it_does_not_say(ask: Cli, golden_server: str) -> None:
+    """On the line of the score, also with --quiet; with metrics that need no judge nothing is missing."""
+    lacking = "without a judge: no correctness, no faithfulness)"
+    for flags in ((), ("--quiet",)):
+        out = ask("--rag-url", golden_server, *flags).out
+        (line,) = re.findall(r"^score (?:.*\n?)+?.*\)$", out, re.MULTILINE)
+        assert lacking in " ".join(line.split())
+    assert "without a judge" not in ask("--rag-url", golden_server, "--metrics", "mrr").out
 
 
 def test_a_dry_run_says_that_the_run_would_want_a_key(evals_cli: Cli, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import typer
 from servers import PATIENCE_S
 
-from evals.cli.progress import Terminal
+from evals.cli.measuring import Terminal
 from evals.cli.terminal import run
 from evals.errors import EvalsError
 from evals.store.runs import RunStore

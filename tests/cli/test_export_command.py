@@ -82,3 +82,12 @@ def test_the_name_of_the_file_says_the_format(export: Cli, tmp_path: Path) -> No
     result = export("RUN", "-o", tmp_path / "x.run")
     said = f"wrote {tmp_path / 'x.run'}\nleft out: 2 questions without a gold passage\n"
     assert (result.code, result.out, result.err) == (0, "", said)
+
+
+def test_a_name_that_says_another_format_is_refused(export: Cli, tmp_path: Path) -> None:
+    """A reader of the file would take it for what its name says."""
+    refused = export("RUN", "-o", tmp_path / "x.json", "--format", "csv")
+    assert (refused.code, (tmp_path / "x.json").exists()) == (2, False)
+    assert "the name 'x.json' says json, not csv" in refused.err
+    assert "leave out --format, or let the name end with .csv" in refused.err
+    assert export("RUN", "-o", tmp_path / "x.tab", "--format", "csv").code == 0

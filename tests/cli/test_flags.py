@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from evals.cli.flags import EvalFlags, RescoreFlags, ScoreFlags
+from evals.cli.flags import EvalFlags, Flags, RescoreFlags, ScoreFlags
 from evals.cli.measuring import overrides
-from evals.cli.parameters import Flags
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 

@@ -10,7 +10,7 @@ import pytest
 from junit_reader import read_junit
 from whole_runs import put_records
 
-from evals.cli.commands import compare as gate_command
+from evals.cli.commands import runs as gate_command
 from evals.schemas import WeightedScore
 from evals.schemas.verdicts import JudgeRecord
 from evals.store.runs import RunStore

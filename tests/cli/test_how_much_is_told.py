@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.progress import Terminal, line_of
+from evals.cli.measuring import Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
 

@@ -121,7 +121,7 @@ def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cl
     """--force writes over the configuration, never over questions."""
     rows = '{"question": "How long are daily snapshots kept?"}\n'
     Path("questions.jsonl").write_text(rows)
-    made = evals_cli("init", "--rag-url", f"{start(unknown.inquiry())}/knowledge/inquire", "--force", "--yes")
+    made = evals_cli("init", "--rag-url", f"{start(unknown.inquiry())}/knowledge/inquire", "--force")
     assert (made.code, "using the questions in questions.jsonl" in made.err) == (0, True)
     assert "answer: 'For thirty days.'" in made.err
     assert Path("questions.jsonl").read_text() == rows
@@ -166,7 +166,6 @@ def test_no_secret_is_written(start: Start, evals_cli: Cli) -> None:
         "init",
         "--rag-url",
         f"{start(unknown.inquiry())}/knowledge/inquire",
-        "--yes",
         "--header",
         f"Authorization: Bearer {SECRET}",
     )
@@ -183,7 +182,6 @@ def test_no_secret_is_written(start: Start, evals_cli: Cli) -> None:
     ("flags", "code", "said"),
     [
         ((), 2, "--rag-url"),
-        (("--yes",), 2, "--rag-url"),
         (("--rag-url", "nowhere"), 2, "not a URL of a server"),
         (("--rag-url", "http://me:pw@localhost"), 2, "the URL holds a login"),
         (("--rag-url", NOWHERE), 3, "no server answers"),
@@ -202,32 +200,10 @@ def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: i
     assert os.listdir() == []
 
 
-def test_somebody_at_a_terminal_is_asked(
-    start: Start, evals_cli: Cli, type_lines: Callable[..., None], own_questions: Path, evaluated: Callable[[], Any]
-) -> None:
-    """For the URL, the file of questions, whether to send one, and the judge."""
-    type_lines(f"{start(unknown.inquiry())}/knowledge/inquire", own_questions.name, "maybe", "y", "")
-    made = evals_cli("init")
-    assert made.code == 0, made.err
-    written = load_yaml(Path("eval_config.yml").read_text())
-    assert (written["dataset_file"], written["judge"]) == (own_questions.name, False)
-    type_lines()
-    assert evaluated()["recall_at_1"] == corpus.RETRIEVAL["recall_at_1"]
-
-
-def test_without_a_file_of_questions_somebody_gets_a_template(
-    start: Start, evals_cli: Cli, type_lines: Callable[..., None]
-) -> None:
-    """Its rows are filled in with an editor."""
-    type_lines(f"{start(unknown.inquiry())}/knowledge/inquire", "", "y", "")
-    made = evals_cli("init")
-    assert made.code == 0, made.err
-    assert "or Enter for questions.jsonl" in made.err
-    assert "questions.jsonl: fill in its three rows first" in made.out
-
-
-def test_an_input_that_ends_writes_no_configuration(evals_cli: Cli, type_lines: Callable[..., None]) -> None:
-    """As Ctrl-D does."""
+def test_somebody_at_a_terminal_is_asked_nothing(evals_cli: Cli, type_lines: Callable[..., None]) -> None:
+    """What is missing is named with its flag; only a login that a server refuses is asked for."""
     type_lines(NOWHERE)
-    assert evals_cli("init").code == 130
-    assert os.listdir() == []
+    refused = evals_cli("init")
+    assert (refused.code, "--rag-url" in refused.err, os.listdir()) == (2, True, [])
+    refused = evals_cli("init", "--rag-url", NOWHERE, "--yes")
+    assert (refused.code, "leave it out: `init` asks nothing" in refused.err) == (2, True)

@@ -206,12 +206,12 @@ def test_a_login_is_named_and_at_a_terminal_asked_for_once(
     url = f"{start(routes)}/ask"
     refused = init(url)
     assert (refused.code, '--header "X-Own-Key: …"' in refused.err) == (3, True)
-    type_lines("y", "s3cret-Value-90210")
+    type_lines("s3cret-Value-90210")
     made = init(url, "--no-judge")
     assert made.code == 0, made.err
     assert made.server["headers"] == {"X-Own-Key": "${X_OWN_KEY}"}
     assert "s3cret" not in made.out + made.err + Path("eval_config.yml").read_text()
-    type_lines("y", "wrong")
+    type_lines("wrong")
     assert init(url, "--no-judge").err.count("the server wants a login") == 1
 
 
@@ -234,7 +234,7 @@ def test_an_operation_that_changes_something_is_never_called(
     schema = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
     routes = {("GET", "/openapi.json"): described((path, "post", name, schema)), ("POST", path): called.append}
     for url in ((base := start(routes)), f"{base}{path}"):
-        made = init(url, "--yes")
+        made = init(url)
         assert (made.code, called) == (2, [])
         assert path in made.err
 
@@ -560,7 +560,7 @@ def test_a_job_that_failed_is_no_answer(start: Start, init: Callable[..., Any]) 
     assert (made.code, "the job of /v2/jobs failed: HTTP 200, but state is 'failed'" in made.err) == (3, True)
 
 
-@pytest.mark.parametrize(("flag", "is_judged"), [("--judge", True), ("--no-judge", False), ("--yes", False)])
+@pytest.mark.parametrize(("flag", "is_judged"), [("--judge", True), ("--no-judge", False), ("--force", False)])
 def test_judged_metrics_are_given_with_a_judge_alone(
     flag: str, is_judged: bool, start: Start, init: Callable[..., Any]
 ) -> None:

@@ -1,13 +1,11 @@
 """Commands that ask, on a terminal of the system (a pseudo-terminal), as people use them."""
 
-import json
 import os
 import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -24,19 +22,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the backg
 os.close(os.open(os.ttyname(0), os.O_RDWR))  # now it is the terminal whose Ctrl-C this process hears
 from evals.cli import main
 main()"""
-
-
-@pytest.fixture
-def server() -> Iterator[str]:
-    """Answers with two lists either of which may be the chunks; its URL, with the path."""
-
-    def ask(_: Any) -> dict[str, Any]:
-        found = ["A passage of the left, which says this.", "Another of the left, which says that."]
-        others = ["A passage of the right, which says so.", "Another of the right, which does not."]
-        return {"answer": "It is kept for thirty days.", "left": found, "right": others}
-
-    with ExitStack() as running:
-        yield f"{running.enter_context(loopback.serving({('POST', '/own'): ask}))}/own"
 
 
 @pytest.fixture
@@ -80,25 +65,6 @@ def _read_until(terminal: int, expected: str | None) -> str:
     return said
 
 
-def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
-    """URL, questions, the request, the judge; then the commands to run."""
-    row = {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
-    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
-    code, said = converse(
-        ["init"],
-        [
-            ("URL that takes the question", f"{server}\n"),
-            ("file of your questions", "mine.jsonl\n"),
-            ("the question 'How long is it kept?'?", "y\n"),
-            ("LLM judge", "n\n"),
-        ],
-    )
-    assert code == 0, said
-    assert "evals eval --config eval_config.yml" in said
-    assert "    chunks: left\n" in (tmp_path / "eval_config.yml").read_text()
-    assert "dataset_file: mine.jsonl" in (tmp_path / "eval_config.yml").read_text()
-
-
 def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int, str]]) -> None:
     """Neither while it is typed nor afterwards."""
 
@@ -110,11 +76,7 @@ def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int,
     with loopback.serving({("POST", "/own"): ask}) as url:
         code, said = converse(
             ["init", "--rag-url", f"{url}/own", "--no-judge"],
-            [
-                ("file of your questions", "\n"),
-                ("?", "y\n"),
-                ("(not shown; Enter: none): ", "Bearer s3cret-Value-90210\n"),
-            ],
+            [("(not shown; Enter: none): ", "Bearer s3cret-Value-90210\n")],
         )
     assert code == 0, said
     assert "s3cret" not in said

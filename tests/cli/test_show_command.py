@@ -189,26 +189,20 @@ def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
 def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_compared(
     listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each says of how much of the weight it is, and a letter which others measure the same."""
+    """Each says of how much of the weight it is, and a note that they are made of different parts."""
     monkeypatch.setenv("COLUMNS", "150")
     half = {"answer_correctness": 0.5, "citation_recall": 0.5}
     save("aaaa", {"q": half})
     save("bbbb", {"q": dict.fromkeys(half, 0.7)})
-    alike = listed().out
-    assert "0.500 (50 % measured) " in alike
-    assert "[a]" not in alike
+    note = "the scores are made of different parts: `evals compare` says whether two compare"
+    assert "0.500 (50 % measured) " in listed().out
+    assert note not in listed().out
     save("cccc", {"q": {**half, "faithfulness": 1.0}})
     save("dddd", {"q": {"mrr": 1.0}})
-    table, _, legend = listed().out.partition("scores with different letters")
-    rows = {line.split()[0]: line for line in table.splitlines()}
-    marks = {
-        "aaaa": "0.500 (50 % measured) [a]",
-        "bbbb": "0.700 (50 % measured) [a]",
-        "cccc": "0.643 (70 % measured) [b]",
-        "dddd": " –",
-    }
+    rows = {line.split()[0]: line for line in listed().out.splitlines()}
+    marks = {"aaaa": "0.500 (50 % measured)", "cccc": "0.643 (70 % measured)", "dddd": " –"}
     assert all(mark in rows[run_id] for run_id, mark in marks.items())
-    assert "are made of different parts: do not compare them" in legend
+    assert note in listed().out
 
 
 def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:

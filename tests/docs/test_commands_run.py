@@ -19,7 +19,6 @@ NEEDS = {
     "the spans of a server": r"--traces",
     "labels of a person": r"^evals (review|calibrate)",
     "somebody who ends it": r"^evals view",
-    "a terminal": r"^evals init$",
     "a home of one's own": r"--install-completion",
     "models of gigabytes": r"bert_score",
     "a cluster": r"--dask",

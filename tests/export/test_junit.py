@@ -13,7 +13,7 @@ from lxml import etree
 from whole_runs import kept_run
 
 from evals.report import junit
-from evals.report.ci import Checked, CommandEnd, CommandProblem
+from evals.report.ci import CommandEnd, CommandProblem
 from evals.report.junit import junit_of, to_junit, xml_text
 from evals.schemas import EvalRecord, GateOutcome
 
@@ -48,7 +48,8 @@ def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build, tmp_p
     assert found["gates.retrieval", "recall_at_5 at most 0.03 below bbbb"][0] == "failure"
     assert found["gates.other", "gone_metric>=1"][0] == "failure"
     assert suites_of(document)[:2] == ["run", "gates.retrieval"]
-    lenient = "".join(junit_of(CommandEnd([Checked(kept_run(tmp_path, run, records), GATES)], lenient=True)))
+    gated = kept_run(tmp_path, run.model_copy(update={"gates": GATES}), records)
+    lenient = "".join(junit_of(CommandEnd([gated], lenient=True)))
     assert read_junit(lenient)["gates.retrieval", "mrr@low>=0.8"][0] == "skipped"
 
 
@@ -105,9 +106,9 @@ def test_hostile_text_is_text_and_bounded(build_run: Build, tmp_path: Path) -> N
     run, records = build_run("a", {"q1": "timeout", "q2": {"mrr": 1.0}}, questions={"q2": {"is_unanswerable": True}})
     records = [records[0], answered(records[1], HOSTILE.replace("\ud800", "\0"))]
     gates = [GateOutcome(gate="mrr>=1" + HOSTILE, outcome="not met", message=HOSTILE)]
-    ended = CommandEnd(
-        [Checked(kept_run(tmp_path, run, records), gates)], problem=CommandProblem("ConfigError", HOSTILE, HOSTILE)
-    )
+    gated = kept_run(tmp_path, run, records)
+    gated.run = gated.run.model_copy(update={"gates": gates})
+    ended = CommandEnd([gated], problem=CommandProblem("ConfigError", HOSTILE, HOSTILE))
     document = "".join(junit_of(ended)).encode()
     assert len(document) < 20_000
     assert len(read_junit(document)) == 4
@@ -130,7 +131,7 @@ def test_a_run_of_many_failures_is_listed_up_to_a_bound(
 def test_several_runs_are_told_apart(build_run: Build, tmp_path: Path) -> None:
     """The suites and classes of each begin with its name."""
     runs = [build_run(key, {"q1": {"mrr": 1.0}}, gates=GATES[:1]) for key in ("a", "b")]
-    ended = CommandEnd([Checked(kept_run(tmp_path, run, records), run.gates) for run, records in runs])
+    ended = CommandEnd([kept_run(tmp_path, run, records) for run, records in runs])
     found = read_junit("".join(junit_of(ended)))
     assert {("run a.gates.retrieval", "recall_at_5>=0.8"), ("run b.gates.retrieval", "recall_at_5>=0.8")} < set(found)
 

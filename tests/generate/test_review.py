@@ -224,7 +224,7 @@ def test_init_leads_from_a_folder_and_a_url_to_the_commands_of_a_first_scorecard
 ) -> None:
     """The server is asked about the first heading; no template is written."""
     monkeypatch.chdir(docs.parent)
-    done = evals_cli("init", "--rag-url", golden_server, "--documents", "docs", "--yes")
+    done = evals_cli("init", "--rag-url", golden_server, "--documents", "docs")
     assert done.code == 0, done.err
     assert "dataset_file: questions.jsonl" in Path("eval_config.yml").read_text()
     assert not Path("questions.jsonl").exists()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evals.schemas import EvalRun
-from evals.scoring.config import by_objectives, differing_objectives, headline
+from evals.scoring.config import differing_objectives, headline
 
 Build = Callable[..., Any]
 HALF = {"answer_correctness": 0.5, "citation_recall": 0.5}
@@ -58,14 +58,3 @@ def test_another_weight_or_threshold_is_another_objective(scored: Callable[..., 
     assert "threshold 6000 ms" in said
     heavy = scored("b", HALF).weighted_score.model_copy(update={"weights": {"accuracy": 0.6, "citation": 0.2}})
     assert "weight 0.6" in differing_objectives(scored("a", HALF), scored("b", HALF, weighted_score=heavy))[0]
-
-
-def test_runs_are_put_together_by_what_their_scores_measure(scored: Callable[..., EvalRun]) -> None:
-    """A run without a score stands with none."""
-    runs = [
-        scored("a", HALF),
-        scored("b", {**HALF, "faithfulness": 1.0}),
-        scored("c", HALF),
-        scored("d", {"latency_p50": 10.0}),
-    ]
-    assert [[run.id for run in group] for group in by_objectives(runs)] == [["a", "c"], ["b"]]

@@ -5,13 +5,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
-from evals.cli.flags import MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags
+from evals.cli.flags import Flags, MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags, names_of
 from evals.cli.measuring import overrides
-from evals.cli.parameters import Flags, names_of
-from evals.cli.terminal import check_place, console, say, show
+from evals.cli.terminal import check_output, console, say, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, measurable, profile_text, resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.file import named_path
@@ -26,11 +26,11 @@ from evals.report.elements import ShownPart, TableRow, TextLine, TextTable, grid
 from evals.report.question_review import coverage
 from evals.report.summary import questions_of
 from evals.report.wording import label_of, named
+from evals.run.doctor import computable
 from evals.run.workload import Workload, load_workload
 from evals.schemas.results import MetricGroup
 from evals.scoring.notes import left_out
 from evals.store.atomic import write_output
-from evals.text.foreign import one_line
 from evals.text.numbers import counted
 
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.
@@ -45,8 +45,7 @@ def show_profiles(flags: ProfilesFlags) -> None:
     if flags.name is not None:
         sys.stdout.write(profile_text(flags.name))
         return
-    titles = ("profile", "for", "what can be measured")
-    rows = []
+    titles, rows = ("profile", "for", "what can be measured"), []
     for name in list_profiles():
         title = f"{name} (default)" if name == DEFAULT_PROFILE else name
         rows.append(TableRow([title, about_profile(name), ", ".join(measurable(resolve_spec({"profile": name})))]))
@@ -54,7 +53,7 @@ def show_profiles(flags: ProfilesFlags) -> None:
         "\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.",
         "Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).",
     ]
-    show(console(), [TextTable(titles, rows, words=titles[1:], spare=titles[2:]), *map(TextLine, lines)])
+    show(console(), [TextTable(titles, rows, words=titles[1:], spare=titles[2:]), *lines])
 
 
 def list_datasets(_: Flags) -> None:
@@ -75,12 +74,6 @@ def list_datasets(_: Flags) -> None:
 # `evals stats`: what the datasets hold.
 
 
-_COLUMNS = (
-    *("dataset", "questions", "answerable", "with passage", "with expected answer", "documents"),
-    *("passages per question", "words per document"),
-)
-
-
 def show_stats(flags: StatsFlags) -> None:
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
@@ -88,8 +81,7 @@ def show_stats(flags: StatsFlags) -> None:
         ConfigError: Both datasets and a file are named, or a flag is wrong.
         DatasetError: Not one could be loaded.
     """
-    if flags.file is not None:
-        flags.dataset_file = flags.file
+    flags.dataset_file = flags.file or flags.dataset_file
     given = overrides(flags)
     config = EvalConfig.build(given)
     names = [named_path(config.dataset_file).stem] if config.dataset_file else config.datasets or list_available()
@@ -100,11 +92,11 @@ def show_stats(flags: StatsFlags) -> None:
             loaded[name] = load_workload(EvalConfig.build(given, {"datasets": [name]}))
         except DatasetError as error:
             problems[name] = error
+    lines = list(_problem_lines(problems))
     if not loaded:
-        first, *more = problems.values()
-        raise type(first)("; ".join(_problem_lines(problems)), first.hint) if more else first
-    show(console(), _stats_parts(loaded, config.samples_per_dataset))
-    show(console(), (TextLine(line, "doubtful") for line in _problem_lines(problems)))
+        raise DatasetError("; ".join(lines), next(iter(problems.values())).hint)
+    problem_lines = (TextLine(line, "doubtful") for line in lines)
+    show(console(), chain(_stats_parts(loaded, config.samples_per_dataset), problem_lines))
 
 
 def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
@@ -115,57 +107,49 @@ def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
     yield from (f"{name}: {problem.message}" for name, problem in problems.items() if name not in away)
 
 
-def _stats_parts(loaded: Mapping[str, Workload], most: int | None) -> Iterator[ShownPart]:
+def _stats_parts(loaded: Mapping[str, Workload], most: int | None) -> Iterator[ShownPart | str]:
     """A row a dataset, and below the table what else there is to say of each."""
-    rows = [TableRow(_row(name, workload)) for name, workload in loaded.items()]
-    yield TextTable(_COLUMNS, rows, spare=_COLUMNS[:-3:-1])
+    rows = [_row(name, workload) for name, workload in loaded.items()]
+    yield TextTable([*rows[0]], [TableRow([*row.values()]) for row in rows], spare=[*rows[0]][:-3:-1])
     for name, workload in loaded.items():
         yield TextLine(_source(name, workload), "faint")
-        if workload.fingerprints[0].columns:
-            yield from map(TextLine, coverage(workload.questions))
-            yield from _reading(workload)
+        if columns := workload.fingerprints[0].columns:
+            yield from coverage(workload.questions)
+            read = (field if field == column else f"{field} from {column!r}" for field, column in columns.items())
+            yield TextLine(f"read: {', '.join(read)}", "faint")
+            yield from (TextLine(f"! {note}", "doubtful") for note in workload.fingerprints[0].notes)
     if any(len(workload.questions) == most for workload in loaded.values()):
         sampled = f"sampled: at most {counted(most or 0, 'question')} of each dataset (--samples 0 for all)"
         yield TextLine(sampled, "faint")
 
 
-def _row(name: str, workload: Workload) -> list[str]:
+def _row(name: str, workload: Workload) -> dict[str, str]:
+    """The cells of a dataset by the titles of their columns."""
     questions = workload.questions
     answerable = Counter(question.is_unanswerable for question in questions)
     unknown = f", {answerable[None] / len(questions):.0%} unknown" if answerable[None] else ""
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
     lengths = [len(document.text.split()) for document in workload.documents]
-    return [
-        name,
-        questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
-        f"{answerable[False] / len(questions):.0%}{unknown}" if len(questions) > answerable[None] else "not said",
-        str(len(golds)),
-        str(sum(question.expected_answer is not None for question in questions)),
-        str(len(lengths)),
-        f"{sum(golds) / len(golds):.1f}" if golds else "–",
-        f"{median(lengths):.0f}" if lengths else "–",
-    ]
+    return {
+        "dataset": name,
+        "questions": questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
+        "answerable": f"{answerable[False] / len(questions):.0%}{unknown}" if {*answerable} != {None} else "not said",
+        "with passage": str(len(golds)),
+        "with expected answer": str(sum(question.expected_answer is not None for question in questions)),
+        "documents": str(len(lengths)),
+        "passages per question": f"{fmean(golds):.1f}" if golds else "–",
+        "words per document": f"{median(lengths):.0f}" if lengths else "–",
+    }
 
 
 def _source(name: str, workload: Workload) -> str:
     """Where the rows came from, what was left out of them, and what they feed."""
     (rows,) = workload.fingerprints
     without = f"; left out: {left_out(rows.dropped)}" if rows.dropped else ""
-    metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
-    fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in workload.questions)}
-    groups = ", ".join(group.value for group in MetricGroup if group in fed) or "nothing"
+    core = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
+    names = computable(core, workload.questions).names
+    groups = ", ".join(dict.fromkeys(metric.group.value for metric in core if metric.name in names)) or "nothing"
     return f"{name}: from {rows.source}{without}; measures {groups}"
-
-
-def _reading(workload: Workload) -> Iterator[TextLine]:
-    """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
-    (file,), first = workload.fingerprints, workload.questions[0]
-    columns = (name if name == column else f"{name} from {column!r}" for name, column in file.columns.items())
-    yield TextLine(f"read: {', '.join(columns)}", "faint")
-    yield from (TextLine(f"! {note}", "doubtful") for note in file.notes)
-    golds = [("gold", gold.text or gold.document_id or gold.chunk_id) for gold in first.gold_passages]
-    for label, text in (("question", first.question), ("expected", first.expected_answer), *golds):
-        yield TextLine(f"  {label:<10}{one_line(text or '–', 300)}")
 
 
 # The metrics: `evals metrics`.
@@ -181,12 +165,12 @@ def show_metrics(flags: MetricsFlags) -> None:
     Raises:
         ConfigError: A metric and a suite are given, or one of them does not exist.
     """
-    if flags.name is not None and flags.suite is not None:
-        raise ConfigError("a metric is explained whatever its suite", "leave out either the metric or --suite")
     if flags.name is None:
         list_metrics(flags.suite)
+    elif flags.suite is None:
+        show(console(), _explained(flags.name))
     else:
-        explain_metric(flags.name)
+        raise ConfigError("a metric is explained whatever its suite", "leave out either the metric or --suite")
 
 
 def list_metrics(suites: str | None = None) -> None:
@@ -198,20 +182,19 @@ def list_metrics(suites: str | None = None) -> None:
     Raises:
         UnknownNameError: There is no such suite.
     """
-    chosen_suites = ["core"] if suites is None else names_of(suites, "--suite")
-    chosen = metrics_of(chosen_suites)
+    chosen = metrics_of(["core"] if suites is None else names_of(suites, "--suite"))
     rows: list[TableRow] = []
     for group in MetricGroup:
         members = [TableRow(_cells(cls)) for cls in chosen if cls.group is group]
         rows += [TableRow([group.value], "strong"), *members] if members else []
     columns = ("metric", "measures", "range", "over a run", "judge calls")
-    out = console()
-    show(out, [TextTable(columns, rows, words=columns[1:2], spare=("over a run", "judge calls", "range"))])
-    out.print(f"\n↑ higher is better, ↓ lower is better; judge calls for a question, shared: {judge_calls(chosen)}")
+    lines = [f"\n↑ higher is better, ↓ lower is better; judge calls for a question, shared: {judge_calls(chosen)}"]
     if suites is None:
-        further = (f"{name} ({len(metrics_of([name]))})" for name in suite_names() if name not in chosen_suites)
-        out.print(f"other suites, for `evals metrics --suite NAME`: {', '.join(further)}")
-    out.print("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
+        further = (f"{name} ({len(metrics_of([name]))})" for name in suite_names() if name != "core")
+        lines.append(f"other suites, for `evals metrics --suite NAME`: {', '.join(further)}")
+    lines.append("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
+    table = TextTable(columns, rows, words=columns[1:2], spare=("over a run", "judge calls", "range"))
+    show(console(), [table, *lines])
 
 
 def _cells(cls: type[BaseMetric]) -> list[str]:
@@ -220,20 +203,17 @@ def _cells(cls: type[BaseMetric]) -> list[str]:
     return [named(pattern, cls.higher_is_better), label_of(pattern), values, over_a_run(cls), str(cls.judge_calls)]
 
 
-def explain_metric(name: str) -> None:
-    """Print a metric's formula, conventions and reference.
+def _explained(name: str) -> Iterator[TextLine | str]:
+    """A metric's formula, conventions and reference.
 
     Raises:
         UnknownNameError: There is no such metric.
     """
     by_pattern = (cls for cls in metric_classes() if cls.pattern().lower() == name.lower())
     metric = next(by_pattern, None) or type(select([], [name])[0])
-    out = console()
-    out.print(f"{metric.pattern()}: {label_of(metric.pattern())}".removesuffix(": "), style="bold")
-    out.print(_IN_PARAGRAPH.sub(" ", inspect.cleandoc(metric.__doc__ or "")))
-    out.print()
-    for label, text in facts(metric).items():
-        out.print(f"{label}: {text}")
+    yield TextLine(f"{metric.pattern()}: {label_of(metric.pattern())}".removesuffix(": "), "strong")
+    yield f"{_IN_PARAGRAPH.sub(' ', inspect.cleandoc(metric.__doc__ or ''))}\n"
+    yield from (f"{label}: {text}" for label, text in facts(metric).items())
 
 
 # The prompts of the judge: `evals prompts`.
@@ -256,18 +236,15 @@ def show_prompts(flags: PromptsFlags) -> None:
         _copy_prompts(flags.copy, names)
     else:
         rows = [[prompt.name, str(prompt.version), prompt.hash] for prompt in map(load_prompt, names)]
-        show(console(), [grid("", ("prompt", "version", "hash"), rows, words=("hash",))])
-        console().print("\n--copy FOLDER writes them; keep what you change, and name the folder with `judge.prompts`")
+        advice = "\n--copy FOLDER writes them; keep what you change, and name the folder with `judge.prompts`"
+        show(console(), [grid("", ("prompt", "version", "hash"), rows, words=("hash",)), advice])
 
 
 def _copy_prompts(folder: Path, names: Sequence[str]) -> None:
     """Write the prompts to a folder that holds none of them."""
-    check_place(folder, "--copy")
-    copied = next((path for name in names if (path := folder / f"{name}.yml").exists()), None)
-    if copied is not None:
-        raise ConfigError(f"{copied} is there already", "name an empty folder: what you changed would be lost")
-    if folder.is_file():
-        raise ConfigError(f"{folder} is a file", "name a folder with --copy")
+    check_output(folder, "--copy", is_folder=True)
+    if folder.is_file() or any((folder / f"{name}.yml").exists() for name in names):
+        raise ConfigError(f"{folder} is there already", "name an empty folder: what you changed would be lost")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         write_output(folder / f"{name}.yml", (FOLDER / f"{name}.yml").read_bytes())

@@ -1,40 +1,34 @@
 """Commands that make runs: `evals eval`, of one server or of variants, `merge`, `rescore` and `score`."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
+from evals.cli import measuring
 from evals.cli.ci import Reporter
-from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
-from evals.cli.measuring import config_layers, finish, measure_now, observer_for, overrides, runs_dir_of, until_ctrl_c
-from evals.cli.parameters import Flags, flag_name
-from evals.cli.saved import what_is_undone
-from evals.cli.terminal import check_output, console, print_json, say, show, warn
-from evals.cli.views import compared_parts
+from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags, flag_name
+from evals.cli.terminal import check_output, print_result, say, warn
+from evals.client.http import check_url
 from evals.client.spec import ServerSpec
 from evals.compare.paired import compare_runs
 from evals.compare.pareto import common_objectives
 from evals.config import EvalConfig
-from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
-from evals.metrics.base import BaseMetric, Need
+from evals.errors import ConfigError, RunInterruptedError
+from evals.report.compared import comparison_parts, several_table
 from evals.report.elements import TextLine
 from evals.report.summary import questions_of
-from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
-from evals.run.estimate import Estimate
+from evals.run.checks import check_config, estimate_of
 from evals.run.merge import merge, put_together
 from evals.run.production import SUITE, answers_of_log
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
-from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run, estimate_saved
+from evals.run.saved import answers_of_file, answers_of_run
 from evals.run.server_spans import with_server_times
 from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRecord, EvalRun
-from evals.scoring.config import headline
 from evals.scoring.notes import reading_notes
 from evals.scoring.passages import score_predictions
-from evals.scoring.saved import SavedRun
 from evals.secrets import public_url
 from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
@@ -55,20 +49,19 @@ def evaluate(flags: EvalFlags) -> None:
             _evaluate_variants(variants_of(settings), flags, reporter)
         elif run is not None and run.interleaved_with:
             together = saved_together(RunStore(settings.runs_dir), run)
-            configs = [resumed_config(part, overrides(flags)) for part in together]
+            configs = [resumed_config(part, measuring.overrides(flags)) for part in together]
             _evaluate_variants(configs, flags, reporter, resume=together)
         elif flags.dry_run:
-            describe_asking(settings, flags)
+            print_result(*_asking_plan(settings), flags)
         else:
-            runner = EvaluationRunner(settings, observer_for(flags), resume=run)
-            advice, runs_dir = "continue with", settings.runs_dir
-            done = until_ctrl_c(runner.evaluate(), lambda: _interrupted(runner.run_id, runs_dir, advice))
-            finish(done, settings, reporter, flags)
+            runner = EvaluationRunner(settings, measuring.observer_for(flags), resume=run)
+            done = measuring.until_ctrl_c(runner.evaluate(), lambda: _interrupted(runner.run_id, settings.runs_dir))
+            measuring.finish(done, settings, reporter, flags)
 
 
 def _configured(flags: EvalFlags) -> EvalConfig:
     """The configuration of a new run, with the variants of --vary."""
-    layers = config_layers(flags)
+    layers = measuring.config_layers(flags)
     config = EvalConfig.build(*layers)
     if flags.vary:
         config = EvalConfig.build(*layers, {"variants": vary(flags.vary, config.variants)})
@@ -92,23 +85,20 @@ def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:
     if saved_in is not None and saved_in.resolve() != runs_dir.resolve():
         message = f"run {run.id} is in {saved_in}, and what is asked is saved to {runs_dir}"
         raise ConfigError(message, f"add --runs-dir {saved_in}")
-    return run, resumed_config(run, overrides(flags))
+    return run, resumed_config(run, measuring.overrides(flags))
 
 
-def _interrupted(run_id: str | None, runs_dir: Path, advice: str) -> RunInterruptedError:
+def _interrupted(run_id: str | None, runs_dir: Path) -> RunInterruptedError:
     if run_id is None:
         return RunInterruptedError("interrupted before anything was asked")
     again = command(f"eval --resume {run_id}", runs_dir)
-    return RunInterruptedError("interrupted; what was answered is saved", f"{advice}: {again}")
-
-
-# Variants: one run each, asked in turn, and how they compare.
+    return RunInterruptedError("interrupted; what was answered is saved", f"continue with: {again}")
 
 
 def _evaluate_variants(
     configs: Sequence[EvalConfig], flags: EvalFlags, reporter: Reporter, *, resume: Sequence[EvalRun] = ()
 ) -> None:
-    """Run all variants, print how they compare, and end the command with the exit code of the worst of the runs.
+    """Run all variants in turn, print how they compare, and end the command with the exit code of the worst run.
 
     Args:
         configs: Of each run.
@@ -121,121 +111,51 @@ def _evaluate_variants(
         GateFailedError: A gate is not met by a run.
         EvalsError: With the exit code of what else went wrong.
     """
-    observer, runs_dir, advice = observer_for(flags), configs[0].runs_dir, "continue with all variants"
+    observer, runs_dir = measuring.observer_for(flags), configs[0].runs_dir
     if flags.dry_run and flags.as_json:
         raise ConfigError("--dry-run prints the plan of one run as JSON", "leave --json out, or the variants")
     if flags.dry_run:
         for config in configs:
-            console().print(f"\nvariant {config.name}", style="bold")
-            describe_asking(config, flags)
+            say(f"\nvariant {config.name}")
+            print_result(*_asking_plan(config), flags)
         return
     runner = VariantsRunner(configs, observer, resume=resume)
-    done = until_ctrl_c(runner.evaluate(), lambda: _interrupted(next(iter(runner.run_ids), None), runs_dir, advice))
-    _print_variants(done, runs_dir, flags, reporter)
-    for saved in done:
-        run = saved.run
-        if run.status != "complete":
-            message = f"run {run.id} ({run.name}) is {run.status}: {what_is_undone(saved)}"
-            raise RunIncompleteError(message, f"{advice}: {command(f'eval --resume {run.id}', runs_dir)}")
-    for saved in done:
-        reporter.judge(saved.run.gates, saved.run.name)
-
-
-def _print_variants(done: Sequence[SavedRun], runs_dir: Path, flags: EvalFlags, reporter: Reporter) -> None:
+    done = measuring.until_ctrl_c(runner.evaluate(), lambda: _interrupted(next(iter(runner.run_ids), None), runs_dir))
     runs = [saved.run for saved in done]
-    comparison = with_alike(compare_runs(done, with_pareto=bool(common_objectives(runs))), done)
-    for saved in done:
-        reporter.add(saved, saved.run.gates)
-    reporter.compared(comparison)
-    if flags.as_json:
-        dumped = [run.model_dump(mode="json") for run in runs]
-        print_json({"runs": dumped, "comparison": comparison.model_dump(mode="json")})
-    elif flags.quiet:
-        for run in runs:
-            shown = command(f"show {run.id}", runs_dir)
-            say(f"{run.id}  {run.name}  {run.status}, score {headline(run)}: {shown}")
-    else:
-        show(console(), compared_parts(comparison, every=flags.every))
-        say(f"\nmore on a run: {command(f'show {runs[-1].id}', runs_dir)}")
+    comparison = reporter.comparison = with_alike(compare_runs(done, with_pareto=bool(common_objectives(runs))), done)
+    reporter.runs += done
+    data = {"runs": [run.model_dump(mode="json") for run in runs], "comparison": comparison.model_dump(mode="json")}
+    parts = [several_table(comparison)] if flags.quiet else comparison_parts(comparison, every=flags.every)
+    more = TextLine(f"\nmore on a run: {command(f'show {runs[-1].id}', runs_dir)}", whole=True)
+    print_result(data, chain(parts, [more]), flags)
+    measuring.conclude(done, runs_dir, reporter)
 
 
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-def describe_asking(config: EvalConfig, flags: Flags) -> None:
-    """Say what `eval` would do.
+def _asking_plan(config: EvalConfig) -> measuring.Preview:
+    """What `eval` would do.
 
     Raises:
         EvalsError: It could not be done.
     """
-    metrics = check_config(config, asking=False)
-    workload, spec = load_workload(config), config.server_spec()
+    metrics, spec = check_config(config, asking=False), config.server_spec()
+    server = "embedded" if config.embedded else public_url(check_url(spec.url))
+    workload = load_workload(config)
     check_conversations(spec, workload.questions)
-    questions, files = workload.questions, workload.fingerprints
-    server = "embedded" if config.embedded else public_url(config.rag_server_url)
+    files = workload.fingerprints
     uploaded = len(workload.documents) if config.ingest or config.embedded else 0
-    facts = {
-        "server": server,
-        "profile": spec.profile,
-        "questions": len(questions),
-        "datasets": [file.model_dump(mode="json") for file in files],
-        "seed": config.seed,
-        "concurrency": config.concurrency,
-        "upload_documents": uploaded,
-    }
-    asked = questions_of(files, len(questions))
-    lines = [f"would ask {server} {asked}, {config.concurrency} at a time, nothing asked"]
+    records = [EvalRecord(question=question) for question in workload.questions]
+    facts, lines = measuring.judging_plan(estimate_of(config, metrics, records), metrics, config)
+    facts |= {"server": server, "profile": spec.profile, "questions": len(records), "upload_documents": uploaded}
+    facts |= {"datasets": [file.model_dump(mode="json") for file in files]}
+    first = [f"would ask {server} {questions_of(files, len(records))}, {config.concurrency} at a time, nothing asked"]
     for file in files:
         held = f"{questions_of([file], file.questions)}, {counted(file.documents, 'document')}"
-        lines.append(f"  {file.name}: {held}, from {file.source}")
-    lines += reading_notes(files)
-    lines += [f"would upload {counted(uploaded, 'document')} first"] if uploaded else []
-    records = [EvalRecord(question=question) for question in questions]
-    _print_plan(facts, lines, estimate_of(config, metrics, records), metrics, config, flags)
-
-
-def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
-    """Say what `rescore` and `score` would do over answers that are there.
-
-    Raises:
-        EvalsError: It could not be done.
-    """
-    records = list(answers.records)
-    answered = sum(record.response is not None and record.response.error is None for record in records)
-    source = answers.run.rescored_from or answers.run.server.url
-    facts = {"source": source, "questions": len(records), "answered": answered}
-    measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
-    lines = [*answers.notes, f"would measure {measured}, nothing judged"]
-    _print_plan(facts, lines, estimate_saved(answers, metrics, config), metrics, config, flags)
-
-
-def _print_plan(
-    facts: Mapping[str, Any],
-    lines: Sequence[str],
-    estimate: Estimate | None,
-    metrics: Sequence[BaseMetric],
-    config: EvalConfig,
-    flags: Flags,
-) -> None:
-    """Print what would be asked, for a program or in lines, then what would be computed and judged."""
-    judge = config.judge.model if wants_judge(config, metrics) else None
-    names = [metric.name for metric in metrics if judge or Need.JUDGE not in metric.needs]
-    refusal = refusal_of(config, metrics)  # it would stop the run before it begins; a plan is made all the same
-    if flags.as_json:
-        measuring = {
-            "metrics": names,
-            "judge": judge,
-            "estimate": estimate and asdict(estimate),
-            "refusal": refusal and {"message": refusal.message, "hint": refusal.hint},
-            "runs_dir": str(config.runs_dir),
-        }
-        print_json({**facts, **measuring})
-        return
-    computing = f"would compute {counted(len(names), 'metric')}: {', '.join(names)}"
-    judging = f"would judge with {judge}: {estimate}" if judge else "no judge"
-    shown = [*lines, computing, judging]
-    shown += [f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}"] if refusal else []
-    show(console(), map(TextLine, [*shown, f"seed {config.seed}, runs in {config.runs_dir}"]))
+        first.append(f"  {file.name}: {held}, from {file.source}")
+    first += [*reading_notes(files), *([f"would upload {counted(uploaded, 'document')} first"] if uploaded else [])]
+    return facts, first + lines
 
 
 # Runs of answers that are there: `evals merge`, `rescore`, `score`.
@@ -253,8 +173,8 @@ def merge_shards(flags: MergeFlags) -> None:
         loaded = [store.load(run_id) for run_id in flags.runs]
         shards = put_together(loaded, flags.given() | {"runs_dir": store.folder}, allow_partial=flags.allow_partial)
         unchanged = RunInterruptedError("interrupted", "the shards are as they were: merge them again")
-        done = until_ctrl_c(merge(shards, observer_for(flags)), lambda: unchanged)
-        finish(done, shards.config, reporter, flags)
+        done = measuring.until_ctrl_c(merge(shards, measuring.observer_for(flags)), lambda: unchanged)
+        measuring.finish(done, shards.config, reporter, flags)
 
 
 def rescore(flags: RescoreFlags) -> None:
@@ -264,15 +184,15 @@ def rescore(flags: RescoreFlags) -> None:
         EvalsError: With the exit code of what went wrong.
     """
     with Reporter(flags) as reporter:
-        layers = config_layers(flags)
-        runs_dir = runs_dir_of(layers)
+        layers = measuring.config_layers(flags)
+        runs_dir = measuring.runs_dir_of(layers)
         source = RunStore(runs_dir).load(flags.run)
         config = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=flags.remap)
-        metrics = check_config(config, asking=not flags.dry_run)
         answers = answers_of_run(source, config, remap=flags.remap)
         if flags.traces is not None:
             answers = with_server_times(answers, source, flags.traces, runs_dir)
-        _measure(answers, metrics, config, flags, reporter)
+        if (done := measuring.measure_now(answers, config, flags)) is not None:
+            measuring.finish(done, config, reporter, flags)
 
 
 def score(flags: ScoreFlags) -> None:
@@ -287,7 +207,7 @@ def score(flags: ScoreFlags) -> None:
     if flags.k is not None or flags.output is not None:
         raise ConfigError("--k and --output do nothing where saved answers are scored", _FORMS)
     with Reporter(flags) as reporter:
-        layers = config_layers(flags)
+        layers = measuring.config_layers(flags)
         config = EvalConfig.build(*layers, {"samples_per_dataset": None})
         is_log = config.dataset_file is None
         if is_log:
@@ -297,28 +217,12 @@ def score(flags: ScoreFlags) -> None:
         elif flags.sample is not None or flags.stratify is not None:
             raise ConfigError("--sample and --stratify are of a log, and --dataset-file names questions", _FORMS)
         answers = (answers_of_log if is_log else answers_of_file)(flags.predictions, config)
-        _measure(answers, check_config(config, asking=not flags.dry_run), config, flags, reporter)
-
-
-def _measure(
-    answers: SavedAnswers,
-    metrics: Sequence[BaseMetric],
-    config: EvalConfig,
-    flags: RescoreFlags | ScoreFlags,
-    reporter: Reporter,
-) -> None:
-    """Measure answers and print the run, or say what would be done."""
-    if flags.dry_run:
-        describe_measuring(answers, metrics, config, flags)
-    else:
-        finish(measure_now(answers, metrics, config, observer_for(flags)), config, reporter, flags)
+        if (done := measuring.measure_now(answers, config, flags)) is not None:
+            measuring.finish(done, config, reporter, flags)
 
 
 _FORMS = "score predictions.json gold.json, score answers.jsonl --dataset-file questions.jsonl, or score log.jsonl"
-
-_RULE = "=" * 26
-
-_DEFAULT_K = 10
+_RULE, _DEFAULT_K = "=" * 26, 10
 
 
 def _score_passages(gold: Path, flags: ScoreFlags) -> None:
@@ -335,7 +239,5 @@ def _score_passages(gold: Path, flags: ScoreFlags) -> None:
         warn(note)
     if flags.output is not None:
         write_output(flags.output, f"{json.dumps(means, indent=2)}\n".encode())
-    if flags.as_json:
-        print_json(means)
-    else:
-        say("Evaluation Results:", _RULE, *(f"{label}: {value:.4f}" for label, value in means.items()), _RULE)
+    lines = ["Evaluation Results:", _RULE, *(f"{label}: {value:.4f}" for label, value in means.items()), _RULE]
+    print_result(means, lines, flags)

@@ -1,30 +1,202 @@
-"""Commands about the judge and people's labels: `evals calibrate`, `evals review`."""
+"""Commands about what a model writes or judges, and people look at: `evals generate`, `calibrate`, `review`."""
 
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from evals.cli.commands.eval import describe_measuring
-from evals.cli.flags import CalibrateFlags, ReviewFlags
-from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
+from evals.cli.flags import CalibrateFlags, GenerateFlags, ReviewFlags
+from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of, until_ctrl_c
 from evals.cli.saved import what_is_undone
-from evals.cli.terminal import check_output, console, print_json, say, show
-from evals.cli.views import calibration_parts
+from evals.cli.terminal import check_output, print_result, say
 from evals.config import EvalConfig
 from evals.datasets.answers import read_labels
 from evals.datasets.file import read_file
-from evals.errors import ConfigError, RunIncompleteError
-from evals.generate.journal import journal_lines, question_line
+from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
+from evals.generate.documents import SourceDocument, read_documents, server_documents
+from evals.generate.drafts import Prompts
+from evals.generate.estimate import estimate_generation
+from evals.generate.journal import QuestionJournal, journal_lines, journal_path, question_line
+from evals.generate.passages import PassageSet
+from evals.generate.pipeline import Generator, QuestionPlan
+from evals.generate.relocate import relocate, updated
+from evals.report import review as labelling
+from evals.report.elements import TextLine
 from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
-from evals.report.review import DEFAULT_METRIC, answers_to_label, judged_metric, labels_of, review_sheet
 from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
-from evals.run.checks import check_config
+from evals.run.checks import missing_key
+from evals.run.estimate import Estimate
+from evals.run.observer import Observer
+from evals.run.workload import load_workload
+from evals.runtime import run_anywhere
 from evals.scoring.saved import open_run
-from evals.store.atomic import make_folder, write_output
+from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore, refuse_damaged, save_calibration
-from evals.text.numbers import counted
+from evals.text.numbers import counted, listed
+
+_AGAIN = "give the same command again: it continues, and nothing is paid twice"
+
+
+def generate(flags: GenerateFlags) -> int:
+    """Make questions until there are enough, or look for the gold of questions that are there.
+
+    Returns:
+        1 where gold of checked questions is gone or stands in two places, else 0.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    layers, observer = config_layers(flags), observer_for(flags)
+    config = EvalConfig.build(*layers)
+    passages = PassageSet.cut(_documents(flags, config, observer))
+    if flags.check is not None:
+        return _check(flags, flags.check, passages)
+    if not passages.passages:
+        raise ConfigError("the documents hold no passage of twenty words", "name a folder with more text")
+    solver = EvalConfig.build(*layers, {"judge": {"model": flags.solver_model}}) if flags.solver_model else config
+    prompts = Prompts(flags.notes, flags.language, flags.closed_book)
+    plan = QuestionPlan(flags.number, config, solver, _mix(flags.mix), prompts)
+    output = flags.output or Path("questions.jsonl")
+    if output.suffix != ".jsonl":
+        raise ConfigError(f"{output} is no file of lines", "name one that ends in .jsonl with --output")
+    observer.phase(str(passages))
+    if flags.dry_run:
+        with QuestionJournal(output) if journal_path(output).exists() else nullcontext() as known:
+            estimate = estimate_generation(plan, passages, known)
+        print_result(asdict(estimate), [f"{plan.number} questions will take {estimate}"], flags)
+        return 0
+    for name in filter(None, (missing_key(config.judge), missing_key(solver.judge))):
+        hint = f"export {name}=…, or name a model of your own: --model openai:NAME --base-url URL"
+        raise JudgeError(f"questions are written by a model, and {name} is not set", hint)
+    check_output(output)
+    with QuestionJournal(output) as journal:
+        generator = Generator(passages, plan, journal, observer)
+        _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
+    print_result(_facts(generator, journal), _summary(generator, journal), flags)
+    if len(journal.questions) < plan.number:
+        raise _too_few(generator, journal, plan)
+    return 0
+
+
+def _too_few(generator: Generator, journal: QuestionJournal, plan: QuestionPlan) -> RunIncompleteError:
+    """Why there are fewer questions than were wanted, and the way out."""
+    short = [name.replace("_", " ") for name, quota in generator.quotas.items() if quota.accepted < quota.wanted]
+    why, hint = generator.stopped, f"raise --max-cost, which counts what was paid before, or {_AGAIN}"
+    if not why:
+        why = f"too few drafts were accepted ({', '.join(short)})"
+        hint = "ask for fewer or for another mix, add documents, or name another model with --model"
+    return RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
+
+
+def _mix(text: str) -> tuple[int, int, int]:
+    """The shares in a text such as 60/20/20.
+
+    Raises:
+        ConfigError: They are not three whole numbers of which one is above 0.
+    """
+    shares = re.fullmatch(r"(\d{1,3})/(\d{1,3})/(\d{1,3})", text)
+    if shares is None or not any(map(int, shares.groups())):
+        hint = "write three shares, of one passage, of two passages and of near misses: 60/20/20"
+        raise ConfigError(f"--mix is no mix: {text!r}", hint)
+    single, pair, near_miss = map(int, shares.groups())
+    return single, pair, near_miss
+
+
+def _documents(flags: GenerateFlags, config: EvalConfig, observer: Observer) -> list[SourceDocument]:
+    """The documents that the flags name, else those of the datasets of the configuration.
+
+    Raises:
+        ConfigError: No place is named, or several are.
+    """
+    datasets = flags.datasets or (config.datasets if not (flags.documents or flags.rag_url) else None)
+    places = {"a folder": flags.documents, "datasets": datasets, "a server": flags.rag_url}
+    named = [name for name, value in places.items() if value]
+    if len(named) != 1:
+        hint = "name a folder of documents, --datasets NAME, or --rag-url URL"
+        raise ConfigError(f"the documents are of {' and of '.join(named)}" if named else "no documents are named", hint)
+    if flags.documents is not None:
+        documents, left_out = read_documents(flags.documents)
+        if left_out:
+            observer.note(f"left out: {listed(left_out, 5)}")
+        return documents
+    if datasets:
+        corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
+        return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
+    return run_anywhere(server_documents(config.server_spec()))
+
+
+def _run(
+    generator: Generator, journal: QuestionJournal, estimate: Estimate, plan: QuestionPlan, observer: Observer
+) -> None:
+    """Make questions, after saying what they will take.
+
+    Raises:
+        JudgeError: A model cannot be used.
+        RunInterruptedError: Somebody pressed Ctrl-C.
+    """
+    if journal.questions:
+        observer.note(f"continuing {journal.path}, which has {counted(len(journal.questions), 'question')}")
+    observer.phase(f"{plan.number} questions will take {estimate}")
+    if warning := estimate.warning(plan.writer.judge.max_cost_usd, journal.spent.cost_usd):
+        observer.note(warning)
+    interrupted = RunInterruptedError(f"interrupted; accepted questions are in {journal.path}", _AGAIN)
+    try:
+        until_ctrl_c(generator.run(), lambda: interrupted)
+    except JudgeError as error:
+        raise JudgeError(error.message, "; then ".join(filter(None, [error.hint, _AGAIN]))) from error
+
+
+def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:
+    return {
+        "questions": len(journal.questions),
+        "wanted": {stream: quota.wanted for stream, quota in generator.quotas.items()},
+        "accepted": {stream: quota.accepted for stream, quota in generator.quotas.items()},
+        "drafts": sum(quota.tried for quota in generator.quotas.values()),
+        "rejected": dict(generator.rejected.most_common()),
+        "stopped": generator.stopped,
+        "spent": journal.spent.model_dump(mode="json"),
+        "output": str(journal.path),
+    }
+
+
+def _summary(generator: Generator, journal: QuestionJournal) -> Iterator[TextLine | str]:
+    questions, spent = list(journal.questions.values()), journal.spent
+    kinds = Counter(str(question.metadata.get("kind")) for question in questions)
+    documents = {gold.document_id for question in questions for gold in question.gold_passages}
+    drafts = counted(sum(quota.tried for quota in generator.quotas.values()), "draft")
+    cost = "price unknown" if spent.known_cost_usd is None else f"${spent.cost_usd:.2f}"
+    unknown = f", of which {counted(spent.unpriced, 'call')} of unknown cost" if spent.unpriced else ""
+    yield f"{counted(len(questions), 'question')} in {journal.path}, with gold in {counted(len(documents), 'document')}"
+    yield f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}"
+    yield f"{drafts}, {generator.rejected.total()} rejected"
+    yield from (f"  {count:>4}  {reason}" for reason, count in generator.rejected.most_common())
+    yield f"paid: {cost} for {counted(spent.calls, 'call')}{unknown}"
+    if questions:
+        yield TextLine(f"next: evals review {quote(str(journal.path))}", whole=True)
+
+
+def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
+    """Say what became of the gold of questions, and write them anew where a file is named."""
+    if flags.output is not None and flags.output.exists():
+        raise ConfigError(f"{flags.output} exists", "name another file with --output")
+    relocated = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
+    pairs = [(question.id, gold) for question, golds in relocated for gold in golds]
+    states = Counter(gold.state.value for _, gold in pairs)
+    lost = [{"state": gold.state.value, "id": key, "text": gold.before.text} for key, gold in pairs if gold.now is None]
+    counts = ", ".join(f"{count} {state}" for state, count in states.most_common()) or "none with a text"
+    lines = [f"{counted(states.total(), 'gold passage')}: {counts}", *("  ".join(row.values()) for row in lost)]
+    if flags.output is not None:
+        kept = [line for line in (updated(question, golds) for question, golds in relocated) if line is not None]
+        write_output(flags.output, b"".join(map(question_line, kept)))
+        lines.append(f"wrote {counted(len(kept), 'question')} to {flags.output}")
+    print_result({"states": states, "lost": lost}, (TextLine(line, limit=200) for line in lines), flags)
+    return int(bool(lost))
 
 
 def calibrate(flags: CalibrateFlags) -> None:
@@ -46,12 +218,8 @@ def calibrate(flags: CalibrateFlags) -> None:
     settings = settings.model_copy(update={"judged": judged})
     if not settings.judge.enabled:
         raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
-    metrics = check_config(settings, asking=not flags.dry_run)
-    answers = labelled_answers(labels, settings)
-    if flags.dry_run:
-        describe_measuring(answers, metrics, settings, flags)
+    if (done := measure_now(labelled_answers(labels, settings), settings, flags)) is None:
         return
-    done = measure_now(answers, metrics, settings, observer_for(flags))
     if done.run.status != "complete":
         raise RunIncompleteError(
             f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done)}",
@@ -60,12 +228,11 @@ def calibrate(flags: CalibrateFlags) -> None:
     calibration = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
     unquoted = [disagreement.model_copy(update={"quote": None}) for disagreement in calibration.disagreements]
     path = save_calibration(settings.runs_dir, calibration.model_copy(update={"disagreements": unquoted}))
-    if flags.as_json:
-        print_json(calibration.model_dump_json(indent=2))
-        return
-    show(console(), calibration_parts(calibration, done.run))
-    say(f"saved to {path}: every report of a run judged in the same way shows it")
-    say(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}")
+    parts = labelling.calibration_parts(calibration, done.run)
+    saved = f"saved to {path}: every report of a run judged in the same way shows it"
+    shown = f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}"
+    more = (TextLine(line, whole=True) for line in (saved, shown))
+    print_result(calibration, chain(parts, more), flags)
 
 
 def _rubrics_of(flags: CalibrateFlags, store: RunStore) -> dict[str, Any]:
@@ -90,24 +257,20 @@ def review(flags: ReviewFlags) -> None:
         return
     if flags.apply is not None:
         raise ConfigError(f"--apply is for a file of questions, and {flags.run} is none", "name the file")
-    metric = judged_metric(flags.metric or DEFAULT_METRIC)
+    metric = labelling.judged_metric(flags.metric or labelling.DEFAULT_METRIC)
     store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
     saved = open_run(store, flags.run)
     refuse_damaged(saved.run, saved.damage)
-    count = len(answers_to_label(saved))
+    count = len(labelling.answers_to_label(saved))
     if not count:
         raise ConfigError(f"run {saved.run.id} has no answers to label")
-    path = flags.output
-    if path is None:
-        folder = store.folder / "reviews"
-        try:
-            make_folder(folder)
-        except OSError as error:
-            raise ConfigError(f"cannot make {folder}: {error.strerror}", "name another file with --output") from error
-        path = folder / f"{saved.run.id}-{metric.name}.csv"
-    _write(path, "".join(review_sheet(saved, metric)).encode("utf-8-sig"))
+    sheets = RunStore(store.folder / "reviews")
+    if flags.output is None:
+        sheets.prepare()
+    path = flags.output or sheets.folder / f"{saved.run.id}-{metric.name}.csv"
+    _write(path, "".join(labelling.review_sheet(saved, metric)).encode("utf-8-sig"))
     say(f"wrote {counted(count, 'answer')} to {path}, in random order")
-    say(f"write into the column verdict: {', '.join(labels_of(metric))}; empty rows are left out")
+    say(f"write into the column verdict: {', '.join(labelling.labels_of(metric))}; empty rows are left out")
     say(f"then: {command(f'calibrate {path}', flags.runs_dir)}")
 
 
