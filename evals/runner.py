@@ -52,7 +52,7 @@ __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_as
 UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
 """How the note of a run begins whose server may have been another one."""
 
-REFUSED = "refused for the moment, and made again at a lower rate"
+THROTTLED = "refused for the moment, and made again at a lower rate"
 """How the note of a run ends whose server had too much to do."""
 
 _LOOKED_AT = 100
@@ -171,7 +171,7 @@ class EvaluationRunner:
         workload = await self.load()
         await self.upload(server.client, workload)
         await self.survey(server, workload)
-        run, journal = self.begin(server, workload) if resumed is None else self.take_up(resumed, server, workload)
+        run, journal = self.begin(server, workload) if resumed is None else self.resume_saved(resumed, server, workload)
         stack.push(journal)
         server.client.run_id = run.id
         return Prepared(run, journal, server, workload, tools, StopRule(self.config.concurrency))
@@ -293,7 +293,7 @@ class EvaluationRunner:
         journal.plan(workload.questions)
         return run, journal
 
-    def take_up(self, saved: EvalRun, server: Server, workload: Workload) -> tuple[EvalRun, Journal]:
+    def resume_saved(self, saved: EvalRun, server: Server, workload: Workload) -> tuple[EvalRun, Journal]:
         """A saved run with its journal: what was answered is kept, what failed or was never asked is asked.
 
         Raises:
@@ -364,14 +364,14 @@ class EvaluationRunner:
         changed = has_changed(run.server.snapshot_start, snapshot_end)
         answers = (record.response for record in islice(journal, _LOOKED_AT) if record.response is not None)
         unfound = chunks_unfound(chunks_path(server.client.spec), answers)
-        refused = server.client.retrying.refused
+        throttled = server.client.retrying.throttled
         notes = [
             *(note for note in run.notes if not note.startswith(UNFOUND)),
             *([unfound] if unfound else []),
             *self.remarks.made,
             *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
             *([CHANGED] if changed else []),
-            *([f"{counted(refused, 'request', 'was')} {REFUSED}"] if refused else []),
+            *([f"{counted(throttled, 'request', 'was')} {THROTTLED}"] if throttled else []),
             *(judging.notes(run.config) if judging is not None else []),
             *([f"{JUDGE_NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []),
         ]
@@ -381,7 +381,7 @@ class EvaluationRunner:
             journal,
             self.store,
             self.observer,
-            ended="refused" if isinstance(problem, CorpusMissingError) else "early" if incomplete else "whole",
+            ended="no_documents" if isinstance(problem, CorpusMissingError) else "early" if incomplete else "whole",
             stopped=stop.reason,
             notes=notes,
             server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
@@ -414,7 +414,7 @@ class EvaluationRunner:
                     stop=prepared.stop,
                     unavailable=lambda: client.retrying.unavailable,
                 ):
-                    self.take(prepared, question, response)
+                    self.journal_answer(prepared, question, response)
                     if judging is not None:
                         judging.submit(question.id)
                     if len(asked) < len(probes):
@@ -422,7 +422,7 @@ class EvaluationRunner:
                 if rows and rows[0] in probes:
                     check_probes(client, asked, settings, own_file=self.config.dataset_file is not None)
 
-    def take(self, prepared: Prepared, question: EvalQuestion, response: EvalResponse) -> None:
+    def journal_answer(self, prepared: Prepared, question: EvalQuestion, response: EvalResponse) -> None:
         """Journal an exchange the moment it ends, and show it."""
         prepared.journal.answer(question.id, response)
         self.observer.answered(question, response)

@@ -113,7 +113,7 @@ class VariantsRunner:
         question, client = prepared.journal.question(row), prepared.server.client
         response = await client.ask(question)
         prepared.stop.take(response, client.retrying.unavailable)
-        self.runners[place].take(prepared, question, response)
+        self.runners[place].journal_answer(prepared, question, response)
 
 
 def _marked(prepared: Sequence[Prepared]) -> list[Prepared]:

@@ -184,7 +184,7 @@ class HttpClient:
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
         if not response.is_success:
-            raise self._refused(response, reply)
+            raise self._bad_status(response, reply)
         if cookies is not None and "set-cookie" in response.headers:
             cookies.extract_cookies(response)
         return reply
@@ -254,7 +254,7 @@ class HttpClient:
         message = self.redact(message)
         return ExchangeError(message, kind, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
 
-    def _refused(self, response: httpx.Response, reply: Reply) -> ExchangeError:
+    def _bad_status(self, response: httpx.Response, reply: Reply) -> ExchangeError:
         """The failure that a status is, with what the response says of how to ask instead."""
         status, headers, hint = reply.status, response.headers, ""
         if status == httpx.codes.METHOD_NOT_ALLOWED:
@@ -565,7 +565,7 @@ class Retrying:
         clock: Monotonic seconds.
         name: What the server is called in messages.
         tell: Hears once when waiting for a server begins that cannot be reached.
-        refused: How many requests the server refused for being too many.
+        throttled: How many requests the server refused for being too many.
         unavailable: Why no more is asked, when patience with the server ended; None while it is there, or may be again.
         is_known: Whether it ever answered.
         away_since: Since when it is busy, or cannot be reached; None where it took the last request.
@@ -579,7 +579,7 @@ class Retrying:
     clock: Callable[[], float]
     name: str = "the server"
     tell: Callable[[str], None] = lambda _: None
-    refused: int = 0
+    throttled: int = 0
     unavailable: str | None = None
     is_known: bool = False
     away_since: float | None = None
@@ -648,7 +648,7 @@ class Retrying:
             self.away_since = self.unavailable = None
             return False
         now = self.clock()
-        self.refused += is_busy
+        self.throttled += is_busy
         self.limit.shrink(failure.started, now)
         if self.away_since is None or self.is_busy != is_busy:
             self.away_since, self.is_busy = now, is_busy

@@ -26,13 +26,13 @@ from evals.scoring.outcomes import ending_of
 from evals.scoring.repeats import Repeats
 from evals.scoring.results import Results, changed_ns
 from evals.scoring.saved import SavedRun
-from evals.scoring.scorecard import grounds_of, make_scorecard
+from evals.scoring.scorecard import make_scorecard, sufficiency_by_decision
 from evals.scoring.settings import ScoreSettings, score_of
 from evals.scoring.weighted import make_weighted_score, no_score, with_interval
 from evals.store.journal import RecordLog, record_line, write_records
 from evals.store.runs import RunStore, saved_calibrations
 
-Ended = Literal["whole", "early", "refused"]
+Ended = Literal["whole", "early", "no_documents"]
 """All was done; something was left undone; or the server does not hold the documents, so that the run is failed."""
 
 
@@ -101,7 +101,7 @@ class Scoring:
         scorecard = make_scorecard(self.metrics, self.results, settings)
         warmup = fields.pop("warmup_ms", self.run.outcomes.warmup_ms)
         outcomes = self.tally.outcomes(warmup, judged=settings.judged, stopped=stopped)
-        if ended == "refused":
+        if ended == "no_documents":
             weighted = no_score(scoring, "the server does not hold the documents")
         else:
             weighted = make_weighted_score(scorecard, scoring, answered=outcomes.answered)
@@ -114,7 +114,7 @@ class Scoring:
         if any(note.startswith(UNFOUND) for note in kept):
             on_answers = (note for note in on_answers if not note.startswith(NO_CHUNKS))
         if self.run.log is not None:
-            fields["log"] = self.run.log.model_copy(update={"grounds": grounds_of(self.results)})
+            fields["log"] = self.run.log.model_copy(update={"grounds": sufficiency_by_decision(self.results)})
         run = self.run.model_copy(
             update={
                 "schema_version": SCHEMA_VERSION,
@@ -123,7 +123,7 @@ class Scoring:
                 "metric_definitions": definitions(self.metrics),
                 "weighted_score": weighted,
                 "error_count": sum(outcomes.transport.values()),
-                "status": "failed" if ended == "refused" else self._status(outcomes, ended),
+                "status": "failed" if ended == "no_documents" else self._status(outcomes, ended),
                 "outcomes": outcomes,
                 "semantics": settings.semantics and settings.semantics.names(),
                 "notes": list(dict.fromkeys([*kept, *on_answers, *slow_metrics(self.seconds, len(self.results.ids))])),

@@ -55,7 +55,7 @@ def in_groups(summaries: Iterable[MetricSummary]) -> Scorecard:
     return Scorecard(metrics=ordered, by_group=by_group)
 
 
-def grounds_of(results: Results) -> dict[str, float]:
+def sufficiency_by_decision(results: Results) -> dict[str, float]:
     """Questions by whether the retrieved texts suffice and the answer declines; of a sample, those of the whole.
 
     Empty where one of the two was not measured.
@@ -151,17 +151,17 @@ def summarise(
         missing[reason.missing] += count
     missing.pop("not_asked", None)
     counts = MetricCounts(scored=missing.pop(None, 0), **{str(kind): count for kind, count in missing.items()})
-    size, of_run = float(len(values)), places if rows is None else np.asarray(rows)[places]
+    represented, run_rows = float(len(values)), places if rows is None else np.asarray(rows)[places]
     if sample is None:
         value, estimate = value_over(metric, values), interval_over(metric, values, settings.confidence, own_groups)
     else:
-        value, estimate = weighted_over(metric, values, of_run, sample, settings.confidence)
-        size = float(sample.of(of_run).sum())
-        value = value * size if value is not None and metric.aggregation is Aggregation.SUM else value
+        value, estimate = weighted_over(metric, values, run_rows, sample, settings.confidence)
+        represented = float(sample.of(run_rows).sum())
+        value = value * represented if value is not None and metric.aggregation is Aggregation.SUM else value
     ci = estimate.interval if estimate else None
     if ci is not None and metric.aggregation is Aggregation.SUM:
-        ci = ci[0] * size, ci[1] * size
-    late = values[column.late()[of_run]] if metric.aggregation is Aggregation.PERCENTILE else np.empty(0)
+        ci = ci[0] * represented, ci[1] * represented
+    late = values[column.late()[run_rows]] if metric.aggregation is Aggregation.PERCENTILE else np.empty(0)
     labels = Counter[str]()
     for reason, count in reasons.items():
         if reason.label and reason.missing is None:
@@ -171,7 +171,7 @@ def summarise(
         value=value,
         group=metric.group,
         sample_size=len(values),
-        whole=None if sample is None else round(size, 6),
+        whole=None if sample is None else round(represented, 6),
         counts=counts,
         ci=ci,
         interval=described(estimate, open_above=ci is not None and bool((late <= ci[1]).any())),

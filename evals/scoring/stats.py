@@ -66,7 +66,7 @@ def group_sums(values: Vector, groups: Groups | None) -> tuple[Vector, Vector]:
     return sums, np.bincount(places).astype(np.float64)
 
 
-def standard_error(sums: Vector, sizes: Vector) -> tuple[float, float]:
+def mean_and_error(sums: Vector, sizes: Vector) -> tuple[float, float]:
     """The mean of all values, and its group-robust standard error; s/√n where each group is one value.
 
     Formula: SE² = Σ e_g² / (1 - n_g/N) / N² with e_g = sum_g - n_g·mean (CR2 of a mean; Bell & McCaffrey 2002).
@@ -112,7 +112,7 @@ def mean_interval(
         interval = _open_interval(sums, sizes, bottom, confidence)
         return Estimate(interval, method, n, count, note if interval else "too few different values")
     weight = pseudo_weight(confidence) * (1.0 if groups is None else n / count)
-    centre, error = standard_error(np.append(sums, [weight * low, weight * high]), np.append(sizes, [weight, weight]))
+    centre, error = mean_and_error(np.append(sums, [weight * low, weight * high]), np.append(sizes, [weight, weight]))
     half, mean = t_quantile(0.5 + confidence / 2, count + 1) * error, float(values.mean())
     interval = max(low, min(mean, centre - half)), min(high, max(mean, centre + half))
     return Estimate(interval, "t with two pseudo-values", n, count, note)
@@ -122,7 +122,7 @@ def _open_interval(sums: Vector, sizes: Vector, low: float | None, confidence: f
     """Student's t without a greatest value; of the logarithm of the mean above the least one, where there is one."""
     if len(sums) < 2:
         return None
-    mean, error = standard_error(sums, sizes)
+    mean, error = mean_and_error(sums, sizes)
     if error <= 1e-12 * abs(mean):
         return None
     half = t_quantile(0.5 + confidence / 2, len(sums) - 1) * error
@@ -235,7 +235,7 @@ def _paired_t(
         sums, sizes = np.append(sums, [-weight * span, weight * span]), np.append(sizes, [weight, weight])
     if len(sums) < 2:
         return None, 1.0
-    centre, error = standard_error(sums, sizes)
+    centre, error = mean_and_error(sums, sizes)
     if error <= 0:
         return ((mean, mean), 1.0) if not mean else (None, 0.0)
     freedom = len(sums) - 1 if span is None else max(1, count - 1)
