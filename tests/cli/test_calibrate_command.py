@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evals.store.runs import saved_calibrations
+from evals.store.runs import RunStore, saved_calibrations
 
 Cli = Callable[..., Any]
 RIGHT, WRONG = "The ferry sails at noon from harbour {n}.", "Bicycles cost nothing on trains."
@@ -154,6 +154,24 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     found = done.json
     assert (found["unlabelled"], len(found["answers"]), found["labels_from"]) == (2, 18, ["filled.csv"])
     assert evals_cli("show", found["run"], "--json", *runs).json["judge"]["calls"] == 0
+
+
+@pytest.mark.parametrize(("flags", "is_paid_again"), [([], False), (["--no-judge-cache"], True)])
+def test_the_verdicts_of_the_labelled_run_are_taken_unless_nothing_kept_may_be(
+    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path, flags: list[str], is_paid_again: bool
+) -> None:
+    """They are in the run, though it put none into the cache."""
+    runs = ("--runs-dir", tmp_path / "runs")
+    asked = f"eval --rag-url {golden_server} --datasets golden --samples 6 --metrics answer_correctness".split()
+    run = evals_cli(*asked, "--no-judge-cache", "--json", *runs).json
+    store = RunStore(tmp_path / "runs")
+    ids = [record.question.id for record in store.records(store.load(run["id"]))]
+    labels = jsonl(tmp_path / "labels.jsonl", [{"id": name, "run": run["id"], "label": "no"} for name in ids])
+    done = calibrate(labels, *flags, "--json")
+    assert done.code == 0, done.err
+    calls = [evals_cli("show", name, "--json", *runs).json["judge"]["calls"] for name in (run["id"], done.json["run"])]
+    assert calls[0] > 0
+    assert calls[1] == (calls[0] if is_paid_again else 0)
 
 
 def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(

@@ -50,6 +50,7 @@ def test_a_prefix_goes_before_the_provider(layers: list[Any], provider: str, mod
         ({"base_url": "http://"}, "must begin with http"),
         ({"base_url": "http://h:port/v1"}, "[Pp]ort"),
         ({"base_url": "http://me:secret@h/v1"}, "must hold no login"),
+        ({"base_url": "http://sk-secret@h/v1"}, "must hold no login"),
         ({"base_url": "http://h/v1?token=1"}, "neither"),
         ({"effort": "extreme"}, "no such effort: extreme"),
         ({"model": "openai:m", "effort": "max"}, "no such effort: max"),

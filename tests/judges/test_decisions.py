@@ -241,6 +241,19 @@ def test_known_verdicts_are_taken_where_all_that_decides_them_is_the_same() -> N
     assert (again.spent.calls, again.spent.cost_usd) == (2, 0.02)
 
 
+def test_what_a_lost_repeat_cost_is_carried_along_by_that_repeat_alone() -> None:
+    """Else a resumed run counts it once for each repeat."""
+    before = decide(LLMJudge(Scripted(failed(sent=True), says(GOOD)), price=penny, repeats=3))
+    lost = [verdict for verdict in before if verdict.reply is None]
+    assert len(lost) == 1
+    after = decide(LLMJudge(Scripted(), price=penny, repeats=3), known=before)
+    assert [verdict.spent.calls for verdict in after] == [2 if verdict in lost else 1 for verdict in before]
+    assert sum(verdict.spent.cost_usd for verdict in after) == pytest.approx(0.03)
+    failures = [verdict.model_copy(update={"reply": None, "failure": "transport"}) for verdict in before]
+    again = decide(LLMJudge(Scripted(), price=penny, repeats=3), known=failures)
+    assert [verdict.spent.calls for verdict in again] == [2, 2, 2]
+
+
 def test_what_is_cut_off_is_logged_at_unknown_cost() -> None:
     """A call in flight may have to be paid for; one that was not made is not counted."""
     logged: list[JudgeVerdict] = []

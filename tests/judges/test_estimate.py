@@ -99,6 +99,14 @@ def test_a_budget_below_the_range_is_warned_of(config: Configure, place: float |
     assert (said or "") in (warning or "")
 
 
+@pytest.mark.parametrize(("spent", "warned"), [(0.4, False), (0.6, True)])
+def test_what_is_spent_already_is_counted_against_the_budget(config: Configure, spent: float, warned: bool) -> None:
+    """A budget holds for the parts of a resumed run together; as shares of one that is twice the upper end."""
+    range_ = estimated(config())
+    budget = 2 * (range_.cost_high_usd or 0.0)
+    assert (range_.warning(budget, spent * budget) is not None) is warned
+
+
 def test_an_unknown_price_is_said(config: Configure) -> None:
     """A budget cannot count it, which the judge says itself."""
     found = estimated(config(judge={"model": "claude-of-ours"}, prices={}))

@@ -194,6 +194,8 @@ CLAIM = {"claim": "c", "justification": "j", "verdict": "supported"}
         ("appeal in person within 14 days", "supported", False),
         ("within 14 days", "supported", False),
         ("", "supported", False),
+        ("appeal in person within 14 days", "contradicted", False),
+        ("", "contradicted", False),
         ("", "not_said", True),
         ("", "cannot_tell", True),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evals import rubric
+from evals.compare.conditions import why_not_compared
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.prompts import load_prompt
@@ -144,6 +145,14 @@ def test_a_rubric_is_estimated_gated_calibrated_shown_compared_and_measured_agai
     assert not [warning for warning in compared.json["warnings"] if "judged by" in warning or "tone" in warning]
 
 
+def test_rubrics_of_different_questions_are_not_compared(run_of: Callable[..., EvalRun]) -> None:
+    """The words are the same, and so is the prompt; of which answers the value is, is not."""
+    runs = [run_of(judged={"tone": {"ask": POLITE, "when": when}}) for when in ("all", "answered", "answered")]
+    metric = rubric("tone", POLITE)
+    assert why_not_compared(metric, runs[0], runs[1]) == "the metric was changed between the runs"
+    assert why_not_compared(metric, runs[1], runs[2]) is None
+
+
 def test_shards_are_merged_and_a_run_goes_on_without_the_configuration(cli: Cli) -> None:
     """The saved run holds the rubric; what was paid for is not paid again."""
     measuring = ("eval", "--config", "c.yml", "--json", "--runs-dir", "runs")
@@ -179,6 +188,14 @@ def test_no_example_is_of_another_metric(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
     assert [row["answer"] in prompt.system for row in rows] == [True, False, True]
+
+
+def test_rows_that_people_left_open_are_no_examples(tmp_path: Path) -> None:
+    """A sheet may be filled in to any row, and hold some that could not be decided."""
+    path = tmp_path / "labels.csv"
+    path.write_text("question,answer,label\nA?,Yes.,yes\nB?,Perhaps.,cannot_tell\nC?,So.,\n", encoding="utf-8")
+    prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
+    assert [answer in prompt.system for answer in ("Yes.", "Perhaps.", "So.")] == [True, False, False]
 
 
 # What the judge is given, and what follows from what it says.

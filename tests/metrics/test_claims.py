@@ -78,6 +78,18 @@ def test_where_nothing_was_retrieved_nothing_is_supported(case_of: MakeCase) -> 
     assert parse_metric("context_utilization").score(case).value is None
 
 
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("empty", [0, 1, 2])
+def test_a_repeat_that_finds_no_claims_does_not_decide_for_the_others(
+    judged_case: MakeCase, claim_replies: Callable[..., dict[str, Any]], name: str, empty: int
+) -> None:
+    """Whichever it is, the value is that of the repeats that have one."""
+    full = claim_replies([("correct", {1})], [("conveyed", {1}, "vital")])
+    repeats = [claim_replies() if number == empty else full for number in range(3)]
+    case = judged_case({task: [repeat[task] for repeat in repeats] for task in full}, chunks=CHUNKS)
+    assert parse_metric(name).score(case).value == (0 if name == "hallucination" else 1)
+
+
 def test_details_tell_contradicted_claims_from_made_up_ones(case_of: MakeCase) -> None:
     """Of two hallucinations the chunks contradict none here."""
     found = parse_metric("hallucination").score(case_of([("not_stated", set()), ("not_stated", set())], PARTLY))
