@@ -176,10 +176,10 @@ def _fitted(schema: _Object, value: Any, where: str) -> Any:
             raise MisfitError(f"{where} is no list")
         return [_fitted(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value)]
     if "enum" in schema:
-        labels = {_plain(label): label for label in schema["enum"]}
-        if not isinstance(value, str) or _plain(value) not in labels:
+        labels = {folded(label): label for label in schema["enum"]}
+        if not isinstance(value, str) or folded(value) not in labels:
             raise MisfitError(f"{where} is {str(value)[:80]!r}, not one of {', '.join(schema['enum'])}")
-        return labels[_plain(value)]
+        return labels[folded(value)]
     if kind == "string":
         if value is not None and not isinstance(value, str | int | float):
             raise MisfitError(f"{where} is no text")
@@ -190,7 +190,8 @@ def _fitted(schema: _Object, value: Any, where: str) -> Any:
         raise MisfitError(f"{where} is no {kind}: {str(value)[:80]!r}") from None
 
 
-def _plain(label: str) -> str:
+def folded(label: str) -> str:
+    """A label as labels are compared: without its case, quotation marks, and what parts its words."""
     return label.strip().strip("\"'.").casefold().replace(" ", "_").replace("-", "_")
 
 

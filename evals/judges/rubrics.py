@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, StringConstraints, ValidationError, field_
 
 from evals.datasets.answers import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
-from evals.judges.replies import FLAG
+from evals.judges.replies import FLAG, folded
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import JudgeTask, answer_citing_passages, chain, numbered_contexts
 from evals.metrics.judged import JudgedMetric, LabelledMetric
@@ -23,6 +23,7 @@ from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import Prompt
+from evals.text.numbers import number_or_none
 from evals.text.yaml_files import first_problem, nearest_hint
 
 
@@ -49,6 +50,8 @@ _NEEDS = {"contexts": Need.CHUNKS, "citations": Need.CITATIONS, "expected_answer
 _METADATA = "metadata."
 
 _UNDECIDED = "cannot_tell"
+UNDECIDED = frozenset({None, _UNDECIDED, "?", "unsure", "skip", "n/a"})
+"""What people write where they did not decide."""
 
 _MOST_EXAMPLES = 20
 
@@ -85,19 +88,17 @@ class RubricConfig(Record):
     @field_validator("labels")
     @classmethod
     def _tell_answers_apart(cls, labels: dict[str, float]) -> dict[str, float]:
-        if len({_UNDECIDED, *map(_plain, labels)}) <= len(labels):
-            raise ValueError(f"must differ in more than case and blanks, and none be {_UNDECIDED!r}")
+        if len({_UNDECIDED, *map(label_key, labels)}) <= len(labels):
+            raise ValueError(f"must differ in more than case and the signs between words, and none be {_UNDECIDED!r}")
         if len(set(labels.values())) < 2 or "" in labels:
             raise ValueError("must be two labels or more, with different values")
         return labels
 
 
-def _plain(label: str) -> str | float:
-    """A label as sheets are read: case and blanks make no difference, and numbers are numbers."""
-    try:
-        return float(label)
-    except ValueError:
-        return label.casefold().replace(" ", "_")
+def label_key(label: str | float) -> str | float:
+    """A label as labels of people are compared: a number by its value, a word as a judge's is read."""
+    number = number_or_none(label)
+    return folded(str(label)) if number is None else number
 
 
 def _examples(name: str, spec: RubricConfig) -> list[tuple[LabelRow, str]]:
@@ -108,19 +109,19 @@ def _examples(name: str, spec: RubricConfig) -> list[tuple[LabelRow, str]]:
     """
     if spec.examples is None:
         return []
-    key, own = f"{name}.examples", {_plain(label): label for label in spec.labels}
+    key, own = f"{name}.examples", {label_key(label): label for label in spec.labels}
     try:
         rows = [row for row in read_labels(spec.examples) if row.metric in {None, name}]
     except DatasetError as error:
         raise _wrong(key, error.message, error.hint) from error
-    shown = [row for row in rows if row.answer is not None and row.label not in {None, _UNDECIDED}]
+    shown = [row for row in rows if row.answer is not None and row.label not in UNDECIDED]
     if not shown:
         raise _wrong(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
     for row in shown:
-        if row.label not in own:
+        if label_key(row.label or "") not in own:
             hint = f"the labels of {name}: {', '.join(spec.labels)}"
             raise _wrong(key, f"{row.where}: no label {row.label!r}", hint)
-    return [(row, own[row.label or ""]) for row in shown[:_MOST_EXAMPLES]]
+    return [(row, own[label_key(row.label or "")]) for row in shown[:_MOST_EXAMPLES]]
 
 
 def _wrong(key: str, what: str, hint: str | None) -> ConfigError:

@@ -12,6 +12,7 @@ from evals.config import EvalConfig
 from evals.datasets.answers import LabelRow, read_labels
 from evals.datasets.tables import located
 from evals.errors import ConfigError, DatasetError
+from evals.judges.rubrics import UNDECIDED, label_key
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.metrics.sample import CORRECTNESS
@@ -26,7 +27,6 @@ from evals.scoring.saved import SavedRun
 from evals.scoring.stats import wilson
 from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore
-from evals.text.numbers import number_or_none
 
 # How labels are read.
 
@@ -34,7 +34,6 @@ Label = str | float
 
 _YES = ("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent")
 _NO = ("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent")
-_UNDECIDED = frozenset({None, "cannot_tell", "?", "unsure", "skip", "n/a"})
 
 _EXACT = 1e-9
 """What is computed may lack of a worth."""
@@ -54,7 +53,7 @@ class Scale:
         names: The metric's own label by worth, where people use these: they are what is agreed on; else good or not is.
     """
 
-    words: Mapping[str, float]
+    words: Mapping[Label, float]
     low: float = 0.0
     high: float = 1.0
     cut: float = 1.0
@@ -66,9 +65,8 @@ class Scale:
         Raises:
             DatasetError: A word is unknown, or a number is not between the worst and the best.
         """
-        word = label if isinstance(label, str) else f"{label:g}"
-        if word in self.words:
-            return self.words[word]
+        if (key := label_key(label)) in self.words:
+            return self.words[key]
         if isinstance(label, str):
             raise DatasetError(f"label {label!r} is not one of {self}")
         share = (label - self.low) / (self.high - self.low)
@@ -82,10 +80,17 @@ class Scale:
 
     def __str__(self) -> str:
         return (
-            ", ".join(self.words)
+            ", ".join(word if isinstance(word, str) else f"{word:g}" for word in self.words)
             if self.names
             else f"yes and no, or numbers from {self.low:g} (worst) to {self.high:g}"
         )
+
+
+def _ends(metric: BaseMetric) -> tuple[float, float]:
+    """The least and the greatest value of a metric: of its labels, where it has some, else of its range."""
+    ends = (metric.low or 0.0, 1.0 if metric.high is None else metric.high)
+    values = list(getattr(metric, "scale", {}).values()) or ends
+    return min(values), max(values)
 
 
 def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None) -> Scale:
@@ -94,13 +99,13 @@ def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None
     Raises:
         ConfigError: What is declared is no scale.
     """
-    low, high = metric.low or 0.0, metric.high or 1.0
-    scale = getattr(metric, "scale", {}).items()
-    own = {word.casefold().replace(" ", "_"): (value - low) / (high - low) for word, value in scale}
-    words = dict.fromkeys(_YES, 1.0) | dict.fromkeys(_NO, 0.0) | own
+    low, high = _ends(metric)
+    worths = {word: (value - low) / (high - low) for word, value in getattr(metric, "scale", {}).items()}
+    own: dict[Label, float] = {label_key(word): worth for word, worth in worths.items()}
+    words = {word: worth for worth, synonyms in ((1.0, _YES), (0.0, _NO)) for word in synonyms} | own
+    if declared is None and own.keys() >= set(map(label_key, labels)):
+        return Scale(own, names={worth: word for word, worth in reversed(worths.items())})
     if declared is None:
-        if own.keys() >= {label if isinstance(label, str) else f"{label:g}" for label in labels}:
-            return Scale(own, names={worth: word for word, worth in reversed(own.items())})
         return Scale(words)
     try:
         worst, best = map(float, declared.split(","))
@@ -108,7 +113,7 @@ def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None
         worst = best = 0.0
     if worst == best:
         raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT)
-    words = {word: worth for word, worth in words.items() if number_or_none(word) is None}
+    words = {word: worth for word, worth in words.items() if isinstance(word, str)}
     return Scale(words, worst, best, cut=0.5 + _EXACT)
 
 
@@ -163,7 +168,7 @@ def read_label_set(
         )
     rows = [row for row in rows if row.metric in {None, chosen.name}]
     rows = [row for row in rows if (row.question, row.answer) not in getattr(chosen, "shown", ())]
-    labelled = {row: row.label for row in rows if row.label is not None and row.label not in _UNDECIDED}
+    labelled = {row: row.label for row in rows if row.label is not None and row.label not in UNDECIDED}
     if not labelled:
         raise DatasetError(f"{files[-1].name}: no row has a label", "fill in the column verdict")
     read_as, worths = scale_of(labelled.values(), chosen, scale), dict[LabelRow, float]()
@@ -262,7 +267,7 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
         DatasetError: Not one labelled answer has a value of the metric.
     """
     run, metric, scale = done.run, labels.metric, labels.scale
-    low, high = metric.low or 0.0, metric.high or 1.0
+    low, high = _ends(metric)
     scored = ((record.question.id, score) for record in done.records() for score in record.scores)
     results = {key: score for key, score in scored if score.name == metric.name}
     scores = {key: (result.value - low) / (high - low) for key, result in results.items() if result.value is not None}

@@ -68,7 +68,7 @@ class Estimate:
 
     def warning(self, budget: float | None, spent: float = 0.0) -> str | None:
         """Why the budget may end the run; None where it will not, or where no price is known."""
-        if budget is None or (self.cost_high_usd or 0.0) + spent <= budget:
+        if budget is None or not self.calls or (self.cost_high_usd or 0.0) + spent <= budget:
             return None
         return f"the budget of ${budget:g} may not do: the run would end partial"
 

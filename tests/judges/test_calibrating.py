@@ -49,4 +49,14 @@ def test_numbers_that_a_metric_uses_as_labels_are_its_labels() -> None:
     tone = rubric_metric("tone", RubricConfig(ask="Is it polite?", labels={"0": 0, "1": 0.5, "2": 1}))
     assert [scale_of([0.0, 1.0], tone, None).worth(label) for label in (0.0, 1.0)] == [0.0, 0.5]
     assert [scale_of([0.0, 2.0], tone, None).worth(label) for label in (0.0, 2.0)] == [0.0, 1.0]
+    written = rubric_metric("tone", RubricConfig(ask="Is it polite?", labels={"1.0": 0, "2.0": 0.5, "3.0": 1}))
+    assert scale_of([2.0], written, None).worth(2.0) == 0.5
     assert [scale_of([0.0, 2.0], tone, "0,4").worth(label) for label in (0.0, 2.0)] == [0.0, 0.5]
+
+
+@pytest.mark.parametrize("labels", [{"fine": 0, "bad": -1}, {"fine": 0.8, "bad": 0.2}, {"fine": 1, "bad": 0}])
+def test_the_best_label_is_good_whatever_its_value(labels: dict[str, float]) -> None:
+    """And the worst one is worth nothing: a judge that says the same agrees with it."""
+    scale = scale_of(["fine", "bad"], rubric_metric("tone", RubricConfig(ask="Is it polite?", labels=labels)), None)
+    assert [scale.worth("fine"), scale.worth("bad")] == [1.0, 0.0]
+    assert scale.worth("fine") >= scale.cut > scale.worth("bad")

@@ -280,6 +280,7 @@ def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
         ("ask: ok\n    sees: [answr]", "judged.tone.sees: a judge cannot see 'answr'"),
         ("ask: ok\n    labels: {good: high, bad: 0}", "judged.tone.labels.good: must be a number, not 'high'"),
         ("ask: ok\n    labels: {Polite: 1, polite: 0}", "judged.tone.labels: must differ in more than case"),
+        ("ask: ok\n    labels: {off-topic: 1, off topic: 0}", "judged.tone.labels: must differ in more than case"),
         ("ask: ok\n    when: never", "judged.tone.when: must be 'all', 'answered' or 'answerable'"),
         ("ask: ok\n    examples: labels.csv", "judged.tone.examples: labels.csv, row 1 (line 2): no label 'rude'"),
         ("ask: ok\n    examples: none.csv", "judged.tone.examples: cannot read none.csv"),
