@@ -156,7 +156,7 @@ def _held(comparison: RunComparison, name: str, run: EvalRun, baseline: EvalRun,
 
 def judge_loss(pair: MetricPair, margin: float) -> GateResult:
     """The outcome of a metric against its baseline, by the table of this module."""
-    if pair.gain >= 0:
+    if pair.gain >= 0 or (pair.name == SCORE and abs(pair.difference) < _SEEN):  # latencies move the score a little
         return "met"
     if pair.interval is None:
         return "met" if -pair.gain <= margin else "not met"

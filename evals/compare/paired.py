@@ -176,8 +176,8 @@ def compare_two(
     pairing = Pairing(baseline, other)
     if not len(pairing.rows[0]):
         raise ConfigError(
-            f"runs {baseline.run.id} and {other.run.id} have no question in common",
-            "compare runs over the same datasets and seed",
+            f"runs {baseline.run.id} and {other.run.id} have no question in common with the same gold",
+            "compare runs over the same datasets and seed, or give their questions the same gold and answers",
         )
     score, reason = compare_scores(pairing)
     metrics = {metric.name: metric for each in (other, baseline) for metric in known_metrics(each.run)}

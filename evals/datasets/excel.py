@@ -19,6 +19,8 @@ _OF_COUNTRY = frozenset({"mm-dd-yy", "m/d/yy h:mm", "General"})
 """Formats of the reader's country, of which a file does not say how they look: their dates are read as ISO dates."""
 _NUMBER = re.compile(r"(?:#,##)?(0+)(?:\.([0#]+))?(\s?%)?")
 """How many digits a number shows at least, how many decimals, and the sign of a percentage."""
+_FIRST = re.compile(r"\[[^\]]*\]|;.*")
+"""What says of a format how it is coloured, and how a number is shown that is negative, 0, or none."""
 _EPOCH = datetime(1, 1, 1)  # noqa: DTZ001 - cells have no zone
 _MINUTES = re.compile(r"(?<=h)(\W*)(m+)|(m+)(?=\W*s)", re.IGNORECASE)
 _PART = re.compile(r'"[^"]*"|\\.|\[h+\]|\[[^\]]*\]|AM/PM|y+|m+|n+|d+|h+|s+', re.IGNORECASE)
@@ -89,7 +91,11 @@ def shown(value: Any, code: str) -> Any:
     """
     if value is None or code in _OF_COUNTRY:
         return "" if value is None else value
-    if isinstance(value, int | float) and not isinstance(value, bool) and (number := _NUMBER.fullmatch(code)):
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and (number := _NUMBER.fullmatch(_FIRST.sub("", code)))
+    ):
         whole, decimals, percent = number.groups(default="")
         scaled = Decimal(repr(value)) * (100 if percent else 1)
         rounded = scaled.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)

@@ -95,7 +95,7 @@ def jsonl_rows(path: Path) -> Iterator[Row]:
     """
     for where, line in numbered(f"{path.name}, line", text_lines(path)):
         if line.strip():
-            yield where, parse_json(line, where)
+            yield where, parse_json(line.rstrip(), where)
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -106,6 +106,9 @@ def parse_json(text: str, where: str) -> Any:
     """
     try:
         return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+        raise DatasetError(f"{where}: not valid JSON ({error.msg}: {at})") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{where}: not valid JSON ({error})") from error
 

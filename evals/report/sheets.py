@@ -35,11 +35,11 @@ _COLUMNS = {
     "latency_ms": "double",
     "time_to_first_token_ms": "double",
     "attempts": "int32",
-    "gold": "json",
+    "gold_passages": "json",
     "chunks": "json",
     "citations": "json",
 }
-"""The columns of every table, with their types in Parquet; `gold`, `chunks` and `citations` are JSON."""
+"""The columns of every table, with their types in Parquet; `gold_passages`, `chunks` and `citations` are JSON."""
 
 _OF_QUESTION = {"id", "dataset", "question", "expected_answer", "is_unanswerable"}
 _OF_RESPONSE = {"latency_ms", "time_to_first_token_ms", "attempts"}
@@ -53,7 +53,8 @@ def row_of(saved: SavedRun, record: EvalRecord) -> SheetRow:
     row: SheetRow = question.model_dump(include=_OF_QUESTION) | {
         "outcome": saved.ending(record).outcome.value,
         "error": error_of(record),
-        "gold": [gold.model_dump(mode="json", exclude_defaults=True) for gold in question.gold_passages] or None,
+        "gold_passages": [gold.model_dump(mode="json", exclude_defaults=True) for gold in question.gold_passages]
+        or None,
     }
     if response is not None and response.error is None:
         hits = set(sample.matches.hit_ranks)

@@ -260,6 +260,9 @@ class _Search:
             if failure.kind == "connect" and not self.runner.run(self.http.reaches(None, _START_TIMEOUT_S)):
                 message = f"no server answers at {self.http.base} ({failure.message})"
                 raise ServerUnreachableError(message, "check the URL") from failure
+            if failure.kind == "timeout":
+                hint = "try again when the server answers, or give the request: --body"
+                raise ServerUnreachableError(f"{plan.name}: {failure.message}", hint) from failure
             text = masked(failure.body.decode("utf-8", "replace"))
             return Received(failure.status or 0, text, failure=failure.message)
         text, kind = masked(reply.body.decode("utf-8", "replace")), reply.headers.get("content-type", "")

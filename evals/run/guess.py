@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from evals.client.mapping import token_usage
 from evals.client.spec import StreamFormat
 from evals.client.streams import END, EventReader
+from evals.text.decoding import parse_json
 from evals.text.tokens import lists_of
 
 NAMES, _CHUNK_NAMES = (
@@ -118,7 +119,7 @@ def _literal(text: str) -> str:
 def json_or(default: Any, text: str) -> Any:
     """The JSON of a text; the default where it is none."""
     try:
-        return json.loads(text)
+        return parse_json(text.encode())
     except ValueError:
         return default
 
@@ -389,7 +390,7 @@ def unread_fields(body: Any, expressions: str) -> list[str]:
 def guess_text(raw: str, content_type: str, question: str) -> Guess:
     """Guess the mapping of a response: JSON, a stream of events, XML or plain text."""
     with suppress(ValueError):
-        return guess_body(json.loads(raw), question)
+        return guess_body(parse_json(raw.encode()), question)
     form, events = read_events(raw, content_type)
     if form is not None and events:
         return _guess_stream(form, events, question)

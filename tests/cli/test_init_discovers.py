@@ -117,6 +117,25 @@ def test_neither_thoughts_nor_repeated_passages_of_a_stream_are_taken(
     assert made.server[key] == value
 
 
+def test_a_stream_without_passages_is_evaluated_by_what_was_written(
+    start: Start, init: Callable[..., Any], evals_cli: Cli
+) -> None:
+    """No key without a value is written."""
+    events = [f"data: {json.dumps({'token': word})}\n\n".encode() for word in ("It ", "hangs ", "at three metres.")]
+    made = init(f"{start({('POST', '/ask'): lambda _: loopback.Streamed('text/event-stream', events)})}/ask")
+    assert made.code == 0, made.err
+    done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+    assert (done.code, done.json["outcomes"]["answered"]) == (0, 1), done.err
+
+
+def test_a_body_that_is_nested_beyond_reason_is_read_as_a_text(start: Start, init: Callable[..., Any]) -> None:
+    """The user sees it, and that no passage is in it."""
+    body = f'{{"answer": "a", "chunks": {"[" * 100_000}{"]" * 100_000}}}'.encode()
+    made = init(f"{start({('POST', '/ask'): lambda _: loopback.Streamed('application/json', [body])})}/ask")
+    assert (made.code, "answer: 'a'" in made.err) == (0, False)
+    assert "Traceback" not in made.err
+
+
 def test_texts_that_are_not_read_are_named(start: Start, init: Callable[..., Any]) -> None:
     """The echo of the question and a context are neither answer nor chunk."""
     path, routes = KINDS["quoting"]

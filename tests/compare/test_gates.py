@@ -75,6 +75,13 @@ def test_the_first_line_says_which_run_is_better_by_value(made: Made, wrong: int
     assert (report.outcome, report.headline) == (outcome, headline)
 
 
+@pytest.mark.parametrize(("difference", "outcome"), [(-0.0004, "met"), (-0.0006, "not enough evidence")])
+def test_a_loss_of_the_score_that_does_not_show_is_none(difference: float, outcome: str) -> None:
+    """Latencies differ in each run and feed the score a little: its three places are the same."""
+    loss = pair(difference, (-0.05, 0.05)).model_copy(update={"name": "score"})
+    assert judge_loss(loss, 0.03) == outcome
+
+
 def test_metrics_that_are_named_are_held_each_by_itself(made: Made) -> None:
     """`--metrics`; with the questions that would decide where the evidence is thin."""
     report = check_against(made("b", 23), made("a", 20), [], ["mrr", "citation_recall"], 0.0)

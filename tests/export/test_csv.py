@@ -42,7 +42,7 @@ def test_every_record_is_read_back(build_run: Build, tmp_path: Path) -> None:
     )
     first, second = rows_of(tmp_path, run, records)
     assert json.loads(first.pop("chunks")) == [{"rank": 1, "is_gold": True, "text": "About q1."}]
-    assert json.loads(first.pop("gold")) == [{"text": "About q1."}]
+    assert json.loads(first.pop("gold_passages")) == [{"text": "About q1."}]
     assert first == {
         "id": "q1",
         "dataset": "golden",

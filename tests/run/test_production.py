@@ -314,7 +314,7 @@ def test_a_judge_says_whether_the_texts_suffice(evals_cli: Callable[..., Any], j
         ('{"question": "a?", "answer": "b", "latency_ms": -3}', "-3 is no latency"),
         ("no json", "not valid JSON"),
         ('{"query": "a?", "Frage": "b"}', "holds no answer"),
-        ('{"Frage": "b", "Antwort": "c"}', "its columns: Frage, Antwort"),
+        ('{"Anliegen": "b", "Auskunft": "c"}', "its columns: Anliegen, Auskunft"),
         ('{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}', "names no trace"),
     ],
 )

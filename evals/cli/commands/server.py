@@ -205,7 +205,7 @@ def _config_text(flags: InitFlags, server: dict[str, Any], questions: _Questions
     lines += [_key_line("columns", dict(questions.columns))] if questions.columns else []
     lines.append("server:")
     for key, value in server.items():
-        if key == "map" and isinstance(value, dict):
+        if key == "map" and value and isinstance(value, dict):
             lines += ["  map:", *(f"    {_key_line(name, part)}" for name, part in value.items())]
         else:
             lines.append(f"  {_key_line(key, value)}")
