@@ -78,13 +78,11 @@ class _Lexical(BaseMetric):
     suites = frozenset({"answer"})
     needs = frozenset({Need.EXPECTED_ANSWER})
     of_answer = True
+    answerable_only = True
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        if question.is_unanswerable:
-            return "the question is unanswerable"
-        if not (question.expected_answer or "").strip():
-            return "the question has no expected answer"
-        return None
+        blank = None if (question.expected_answer or "").strip() else "the question has no expected answer"
+        return super().not_applicable_to(question) or blank
 
 
 class ExactMatch(_Lexical):

@@ -80,10 +80,6 @@ class CitedSource:
     sections: tuple[str, ...] = ()
 
 
-def _as_it_is(prompt: str | Prompt) -> str | Prompt:
-    return prompt
-
-
 @dataclass
 class Sample:
     """A record as metrics see it. What more than one metric needs is derived once, here.
@@ -110,7 +106,7 @@ class Sample:
     semantics: Semantics | None = None
     asks_correctness: bool = False
     keeps_flagged: bool = False
-    prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=_as_it_is, repr=False, compare=False)
+    prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=lambda prompt: prompt, repr=False, compare=False)
     derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What metrics derive of question and response, and share, by keys of their own."""
     _decided: tuple[object, Decision] | None = field(default=None, init=False, repr=False, compare=False)
@@ -318,12 +314,8 @@ class Sample:
 
 
 def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
-    named = {
-        "text": any(passage.text for passage in passages),
-        "chunk_id": any(passage.chunk_id for passage in passages),
-        "document_id": any(passage.document_id or getattr(passage, "document_name", None) for passage in passages),
-    }
-    return {name for name, is_told in named.items() if is_told}
+    told = {name for name in ("text", "chunk_id", "document_id") if any(getattr(item, name) for item in passages)}
+    return told | {"document_id" for item in passages if getattr(item, "document_name", None)}
 
 
 def _bare(text: str) -> str:
