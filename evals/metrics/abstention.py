@@ -122,3 +122,20 @@ class DontKnowAnswersCount(BaseMetric):
 
     def measure(self, sample: Sample) -> MetricResult:
         return self.result(float(is_dont_know(sample.answer or "")))
+
+
+class DeclinedRate(_Abstention):
+    """Share of the answers that decline to answer, whether or not the question can be answered.
+
+    Formula: |answers that abstain| / |answers|; `unanswerable_accuracy` says what abstains. Range 0 to 1; neither
+    direction is better in itself. None where the server sent no answer.
+    Reference: defined here.
+    """
+
+    name = "declined_rate"
+    suites: ClassVar[frozenset[str]] = frozenset({"production"})
+    higher_is_better = None
+    needs = frozenset()
+
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.result(float(sample.abstained))

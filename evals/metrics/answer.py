@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.text.numbers import language_of, numbers
 from evals.text.tokens import STOP_WORDS, UNSPACED, tokens
 
@@ -74,7 +74,6 @@ _language_of = lru_cache(maxsize=256)(language_of)
 class _Lexical(BaseMetric):
     """What the lexical metrics share: an expected answer, and an answer to compare with it."""
 
-    group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     needs = frozenset({Need.EXPECTED_ANSWER})
     of_answer = True

@@ -59,7 +59,8 @@ class BaseMetric(ABC):
 
     name: str
     """The metric's name in run files, tables and gates; an instance may differ from its class (`recall_at_5`)."""
-    group: ClassVar[MetricGroup]
+    group: ClassVar[MetricGroup] = MetricGroup.GENERATION
+    """The heading under which the scorecard lists it."""
     suites: ClassVar[frozenset[str]] = frozenset()
     """Whose metric it is; one of none is computed where it is named. A metric of others in `core` is in every run."""
     unit: ClassVar[str] = "ratio"

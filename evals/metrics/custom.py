@@ -41,7 +41,6 @@ def missing(reason: str) -> Lack:
 class FunctionMetric(BaseMetric):
     """A metric whose value is what a function returns; it can be called as the function itself."""
 
-    suites = frozenset()
     function: ClassVar[_Function]
     labels: ClassVar[Mapping[str, float]]
 
@@ -222,7 +221,6 @@ class SavedMetric(BaseMetric):
         definition: What the run says of it.
     """
 
-    suites = frozenset()
     definition: ClassVar[MetricDefinition]
 
     def measure(self, sample: Sample) -> MetricResult:
@@ -325,6 +323,6 @@ def as_metric(given: object, what: str = "") -> BaseMetric:
     if not isinstance(given, BaseMetric):
         hint = "put @metric above it" if inspect.isfunction(given) else "a metric is a BaseMetric or is under @metric"
         raise ConfigError(f"{called} is no metric", hint)
-    if not str(getattr(given, "name", "")).isidentifier() or not hasattr(given, "group"):
-        raise ConfigError(f"{called} needs a name of letters, digits and _, and a group", "name=…, group=…")
+    if not str(getattr(given, "name", "")).isidentifier():
+        raise ConfigError(f"{called} needs a name of letters, digits and _", "name=…")
     return given

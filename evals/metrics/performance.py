@@ -122,7 +122,6 @@ class OutputTokensPerSecond(BaseMetric):
 
     name = "output_tokens_per_second"
     group = MetricGroup.PERFORMANCE
-    suites = frozenset()
     unit = "tokens/s"
     high = None
     of_stream = True

@@ -178,7 +178,6 @@ class FuzzyMatch(BaseMetric):
     """
 
     name = "fuzzy_match"
-    group = MetricGroup.GENERATION
     suites = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.EXPECTED_ANSWER})

@@ -165,10 +165,9 @@ class Sample:
     def _decide(self) -> Decision:
         comparable = self.question.expected_answer is not None and not self.question.is_unanswerable
         inquiry = CORRECTNESS if self.asks_correctness and comparable else ABSTENTION
-        if self.response.refused:
-            return Decision(inquiry, declines=True)
-        reads = self.reads_as_refusal
-        if not (self.judged or self.verdicts) or self.response.extractive or not self._is_long:
+        reads = self.response.refused or self.reads_as_refusal
+        is_settled = self.response.refused or self.response.extractive or not self._is_long
+        if is_settled or not (self.judged or self.verdicts):
             return Decision(inquiry, reads)
         heard = [verdict for verdict in self.verdicts if verdict.request == inquiry]
         labels = Counter(str(verdict.reply.get("verdict")) for verdict in heard if verdict.reply is not None)
