@@ -6,6 +6,7 @@ from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
+from evals.text.tokens import lists_of
 
 
 class _Abstention(BaseMetric):
@@ -74,20 +75,7 @@ class FalseNegativeRate(_Abstention):
     over_unanswerable = True
 
 
-UNCERTAIN = (
-    "i don't know",
-    "i do not know",
-    "unknown",
-    "not sure",
-    "cannot determine",
-    "no information",
-    "insufficient data",
-    "unable to answer",
-    "cannot answer",
-    "don't have enough information",
-    "not available",
-    "no data",
-)
+UNCERTAIN = tuple(lists_of("language")["dont_know"])
 """What makes an answer "don't know" wherever it stands in it."""
 _SHORT = ("unknown", "n/a", "none", "null")
 

@@ -178,8 +178,7 @@ class AnswerCompleteness(_Coverage):
     name = "answer_completeness"
 
     def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
-        answer, expected = (
-            len(_COUNTED.findall(text or "")) for text in (sample.answer, sample.question.expected_answer)
-        )
-        length, coverage = min(answer / expected, 1.0), 1 - len(missing) / wanted
+        texts = sample.answer or "", sample.question.expected_answer or ""
+        words, expected = (len(_COUNTED.findall(text)) for text in texts)
+        length, coverage = min(words / expected, 1.0), 1 - len(missing) / wanted
         return self.result((length + coverage) / 2, length=length, keyword_coverage=coverage)

@@ -150,11 +150,8 @@ class RulesCoverage(_Checked):
         for check in self.checks(question):
             named = {item.name: _names(answer, item) if rules is None else item.name in rules for item in check.items}
             matched, total = sum(named.values()), len(named)
-            details |= {
-                f"{check.name}_found": matched,
-                f"total_{check.name}": total,
-                f"{check.name}_coverage": matched / total,
-            }
+            details |= {f"{check.name}_found": matched, f"total_{check.name}": total}
+            details[f"{check.name}_coverage"] = matched / total
             items += named.items()
         details["found"] = [item for item, is_named in items if is_named]
         details["missing"] = [item for item, is_named in items if not is_named]

@@ -189,11 +189,10 @@ class CitationSupportRecall(_CitationSupport):
     name = "citation_support_recall"
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        verdicts = _verdicts(replies)
-        sentences = enumerate(statements(sample) or [], start=1)
-        counted = marks(
-            [verdicts[n] if it.examined else {"verdict": "unsupported"} for n, it in sentences], "supported"
-        )
+        verdicts, unsupported = _verdicts(replies), {"verdict": "unsupported"}
+        numbered = enumerate(statements(sample) or [], start=1)
+        items = [verdicts[number] if sentence.examined else unsupported for number, sentence in numbered]
+        counted = marks(items, "supported")
         return self.share(counted, "sentences", supported=counted.count(True))
 
 

@@ -282,10 +282,8 @@ def check_choice(choice: ModelChoice) -> None:
             hint = "name the folder of a model, or a model of the hub"
             raise ConfigError(f"semantic.{key}: there is no folder {model}", hint)
     if choice.scorer and Path(choice.scorer).is_dir() and choice.config.bert_score_layers is None:
-        raise ConfigError(
-            f"semantic.bert_score_model is a folder ({choice.scorer}), so the layer to compare is unknown",
-            "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
-        )
+        problem = f"semantic.bert_score_model is a folder ({choice.scorer}), so the layer to compare is unknown"
+        raise ConfigError(problem, "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers")
 
 
 def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:

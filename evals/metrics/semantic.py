@@ -139,14 +139,8 @@ class SentenceCoverage(_Semantic):
             row = list(map(_within_one, scores[place * len(stated) : (place + 1) * len(stated)]))
             best.append({"text": key, "score": max(row), "best": stated[row.index(max(row))]})
         failed = [item["text"] for item in best if item["score"] < threshold]
-        return self.result(
-            min(item["score"] for item in best),
-            **_adequacy(adequate=not failed),
-            failed=failed,
-            key_sentences=best,
-            threshold=threshold,
-            scorer=scorer.name,
-        )
+        details = {"failed": failed, "key_sentences": best, "threshold": threshold, "scorer": scorer.name}
+        return self.result(min(item["score"] for item in best), **_adequacy(adequate=not failed), **details)
 
 
 def _key_sentences(question: EvalQuestion) -> list[str]:

@@ -251,9 +251,8 @@ def _problem(details: Mapping[str, Any], model: type[BaseModel]) -> Problem:
     if kind == "extra_forbidden":
         known = tuple(_keys_at(model, place[:-1]))
         return Problem(key, UNKNOWN_KEY, nearest_hint(str(place[-1]), known), known)
-    limits = {
-        name: f"{limit:g}" if isinstance(limit, float) else limit for name, limit in details.get("ctx", {}).items()
-    }
+    limits = details.get("ctx", {})
+    limits = {name: f"{limit:g}" if isinstance(limit, float) else limit for name, limit in limits.items()}
     # What pydantic puts before the words of our own checks says nothing to a user.
     own = str(details["msg"]).removeprefix("Value error, ").replace("Input should", "should")
     type_name = _KINDS.get(type(value).__name__, type(value).__name__)
