@@ -150,10 +150,8 @@ class BaseMetric(ABC):
         if not sample.judged and not sample.verdicts:
             return self.measure(sample)
         decision, hangs = sample.decision, self.hangs_on_abstention(sample)
-        if hangs and decision.lost is not None:
-            result = self.undefined(decision.lost.reason, missing=decision.lost.missing)
-        else:
-            result = self.measure(sample)
+        lost = decision.lost if hangs else None
+        result = self.undefined(lost.reason, missing=lost.missing) if lost else self.measure(sample)
         judged_by = result.judged_by or ([decision.inquiry] if hangs and decision.by_judge else [])
         if sample.is_injected(judged_by):
             result = self.undefined(_INJECTED, missing="injection", injection_suspected=True)

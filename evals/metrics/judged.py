@@ -201,14 +201,11 @@ def rounds(metrics: Iterable[BaseMetric], sample: Sample) -> Iterator[list[Verdi
         asked.update(requests)
 
 
-async def decide_all(metric: BaseMetric, sample: Sample, judge: Decider) -> list[VerdictRequest]:
-    """Have a judge decide what a metric wants to know of a sample, which gets the verdicts; returns what was asked."""
-    asked: list[VerdictRequest] = []
+async def decide_all(metric: BaseMetric, sample: Sample, judge: Decider) -> None:
+    """Have a judge decide what a metric needs to know of a sample, which gets the verdicts."""
     for requests in rounds([metric], sample):
         for request in requests:
             sample.verdicts = [*sample.verdicts, *await judge.decide(request)]
-        asked += requests
-    return asked
 
 
 class LabelledMetric(JudgedMetric):

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evals.text.tokens import LEFT_OUT, UNSPACED, lists_of, tokens
@@ -45,12 +46,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     for first, last in _blocks(text):
         stops = [stop.end() for stop in _STOP.finditer(text, first, last) if _ends(text, stop, first)]
         stops += [stop.end() for stop in _WIDE_STOP.finditer(text, first, last)]
-        start = first
-        for end in [*sorted(stops), last]:
+        for start, end in pairwise([first, *sorted(stops), last]):
             said = text[start:end]
             if _WORD.search(said):
                 spans.append((start + len(said) - len(said.lstrip()), end - len(said) + len(said.rstrip())))
-            start = end
     return spans
 
 
