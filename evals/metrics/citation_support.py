@@ -211,9 +211,8 @@ class OverCitationRate(_CitationSupport):
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         items = list(_verdicts(replies).values())
         supported = [item for item in items if item["verdict"] == "supported"]
-        if not supported and None in marks(items, "supported"):
-            return self.undecided()
         if not supported:
-            return self.undefined("no sentence is supported by what it cites")
+            none = "no sentence is supported by what it cites"
+            return self.undecided() if None in marks(items, "supported") else self.undefined(none)
         total = sum(len(item["citations"]) for item in supported)
         return self.result(sum(map(_needless, supported)) / total, citations=total)

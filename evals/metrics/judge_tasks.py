@@ -44,11 +44,6 @@ class JudgeTask:
     given: Callable[[Sample], ReplyData | None] = lambda _sample: None
     heeds_abstention: bool = False
 
-    @property
-    def prompt_name(self) -> str:
-        """The name of the prompt by which it is asked."""
-        return self.prompt if isinstance(self.prompt, str) else self.prompt.name
-
     def replies(self, sample: Sample) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one stands for `EVERY` repeat."""
         replies: dict[int, ReplyData] = {

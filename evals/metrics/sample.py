@@ -71,7 +71,8 @@ class CitedSource:
     Attributes:
         place: Place of the chunk in the response; None where the citation resolves to no retrieved chunk. Of a source
             that is a document, the first of its chunks that holds gold, else the first.
-        places: Places of all distinct chunks that it stands for: several only where it is a document or a section.
+        places: Places of all distinct chunks that it stands for, those with gold first: several only where it is a
+            document or a section.
         sections: The section that the citation names, else those of its chunks.
     """
 
@@ -210,8 +211,8 @@ class Sample:
         read = reading(self.response.answer or "", question.question)
         if not read.declines:
             return read
-        accepted = [_bare(text) for text in (question.expected_answer or "", *question.answers)]
-        is_expected = question.is_unanswerable is False and _bare(answer) in filter(None, accepted)
+        accepted = filter(None, map(_bare, (question.expected_answer or "", *question.answers)))
+        is_expected = question.is_unanswerable is False and _bare(answer) in accepted
         gives = is_expected or gives_expected(answer, question)
         return Refusal(declines=False, doubtful=read.doubtful, score=read.score) if gives else read
 
@@ -268,13 +269,12 @@ class Sample:
         sources: dict[object, CitedSource] = {}
         chunks, matches = self.response.chunks or [], self.matches
         for citation in self.response.citations or []:
-            places = tuple(dict.fromkeys(matches.original[place] for place in self._places_of(citation)))
+            distinct = dict.fromkeys(matches.original[place] for place in self._places_of(citation))
+            places = tuple(sorted(distinct, key=lambda place: not matches.hits[place]))
             key = places or (citation.chunk_id, citation.index, citation.document_id, citation.section)
             if key not in sources:
                 sections = [citation.section] if citation.section else [chunks[place].section for place in places]
                 first = next(iter(places), None)
-                if len(places) > 1:
-                    first = next((place for place in places if matches.hits[place]), first)
                 sources[key] = CitedSource(first, places, tuple(dict.fromkeys(filter(None, sections))))
         return list(sources.values())
 
