@@ -82,18 +82,12 @@ def _citations(sample: Sample, *numbers: frozenset[int]) -> Iterator[tuple[int, 
         sample: The record.
         numbers: That a mark may name, and those that one may name which is glued to a word.
     """
-    readable = {rank for rank, _ in sample.passages}
-
-    def rank_of(citation: Citation) -> int | None:
-        place = sample.place_of(citation)
-        return place + 1 if place is not None and place + 1 in readable else None
-
     citations = sample.response.citations or []
     placed = [citation for citation in citations if citation.start is not None and citation.end is not None]
     for citation in placed:
-        yield citation.start or 0, citation.end or 0, [rank_of(citation)]
+        yield citation.start or 0, citation.end or 0, [sample.rank_of(citation)]
     for mark in [] if placed else citation_marks(sample.response.answer or "", *numbers):
-        yield mark.opens, mark.end, [rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
+        yield mark.opens, mark.end, [sample.rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
 
 
 def _examined(sample: Sample) -> list[tuple[int, Statement]]:

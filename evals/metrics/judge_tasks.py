@@ -125,8 +125,7 @@ def answer_citing_passages(sample: Sample) -> str | None:
 
     def cited(numbers: str) -> str:
         sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))
-        places = map(sample.place_of, sources)
-        named = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
+        named = dict.fromkeys(ids[rank] for rank in map(sample.rank_of, sources) if rank is not None)
         return f"[{', '.join(map(str, named))}]" if named else ""
 
     answer = sample.response.answer

@@ -293,6 +293,11 @@ class Sample:
         """
         return next(iter(self._places_of(citation)), None)
 
+    def rank_of(self, citation: Citation) -> int | None:
+        """The rank, from 1, of the chunk that `place_of` finds; None where there is none, or it has no text."""
+        place = self.place_of(citation)
+        return place + 1 if place is not None and (self.response.chunks or [])[place].text else None
+
     def _places_of(self, citation: Citation) -> list[int]:
         """The places of the chunks that a citation points to: one, or all those of the document that it names.
 
