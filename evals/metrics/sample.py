@@ -167,8 +167,8 @@ class Sample:
         comparable = self.question.expected_answer is not None and not self.question.is_unanswerable
         inquiry = CORRECTNESS if self.asks_correctness and comparable else ABSTENTION
         reads = self.response.refused or self.reads_as_refusal
-        is_settled = self.response.refused or self.response.extractive or not self._is_long
-        if is_settled or not (self.judged or self.verdicts):
+        is_unasked = self.response.refused or self.response.extractive or not (self.judged or self.verdicts)
+        if is_unasked or not self._is_long:
             return Decision(inquiry, reads)
         heard = [verdict for verdict in self.verdicts if verdict.request == inquiry]
         labels = Counter(str(verdict.reply.get("verdict")) for verdict in heard if verdict.reply is not None)
@@ -318,8 +318,12 @@ class Sample:
 
 
 def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
-    told = {name for name in ("text", "chunk_id", "document_id") if any(getattr(item, name) for item in passages)}
-    return told | {"document_id" for item in passages if getattr(item, "document_name", None)}
+    named = {
+        "text": any(passage.text for passage in passages),
+        "chunk_id": any(passage.chunk_id for passage in passages),
+        "document_id": any(passage.document_id or getattr(passage, "document_name", None) for passage in passages),
+    }
+    return {name for name, is_told in named.items() if is_told}
 
 
 def _bare(text: str) -> str:
