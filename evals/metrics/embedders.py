@@ -143,17 +143,18 @@ def shown_name(model: str) -> str:
 def quietly() -> Iterator[None]:
     """Keep warnings and progress bars of model libraries from the terminal; a download on a terminal shows its bar.
 
-    They must be installed, and what is set in the environment must be set before they are imported.
+    What stands in the environment counts only for libraries that are imported after it.
     """
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from transformers.utils import logging  # noqa: PLC0415 - seconds
+        if find_spec("transformers") is not None:
+            from transformers.utils import logging  # noqa: PLC0415 - seconds
 
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
+            logging.set_verbosity_error()
+            logging.disable_progress_bar()
         yield
 
 
