@@ -8,8 +8,7 @@ word counts where its numbers are those of citations or chunks ("a[0]" is code, 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from evals.metrics.base import Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
@@ -24,8 +23,7 @@ _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A sentence of an answer.
 
     Attributes:

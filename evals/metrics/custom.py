@@ -10,7 +10,7 @@ from math import inf, isfinite
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
@@ -29,8 +29,6 @@ _ANSWER = "answer"
 _NEEDS = {need.name.lower(): need for need in Need}
 
 _GROUPS = {group.value: group for group in MetricGroup}
-
-_Named = TypeVar("_Named")
 
 
 def missing(reason: str) -> Lack:
@@ -145,7 +143,7 @@ def metric(
     return make if function is None else make(function)
 
 
-def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
+def _named(known: Mapping[str, Any], what: str, name: str) -> Any:
     if name not in known:
         raise UnknownNameError(what, name, known)
     return known[name]

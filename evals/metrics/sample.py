@@ -64,8 +64,7 @@ class Decision(NamedTuple):
     is_disputed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSource:
+class CitedSource(NamedTuple):
     """A cited source.
 
     Attributes:

@@ -4,11 +4,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -143,10 +142,9 @@ VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
 """${NAME}: stands for a value of the environment; ${NAME:-other} for that, or for the other where it is not set."""
 
 
-def is_left_out(text: str, environ: Mapping[str, str] | None = None) -> bool:
+def is_left_out(text: str) -> bool:
     """Whether a text holds a ${NAME:-} that nothing stands for, so that a header of it is not sent."""
-    env = os.environ if environ is None else environ
-    return any(other == "" and not env.get(name) for name, other in VARIABLE.findall(text) if f"${{{name}:-}}" in text)
+    return any(f"${{{name}:-}}" in text and not os.environ.get(name) for name, _ in VARIABLE.findall(text))
 
 
 def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:
@@ -209,8 +207,7 @@ _WORDS = {kind: words for words, kinds in _SAID.items() for kind in kinds.split(
 """By what pydantic calls a problem; `{kind}` is the type of what was given, and `{value}` what was given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One validation error.
 
     Attributes:
