@@ -10,13 +10,12 @@ from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricResult
 from evals.text.numbers import language_of, numbers
-from evals.text.tokens import STOP_WORDS, UNSPACED, tokens
+from evals.text.tokens import STOP_WORDS, UNSPACED, UNSPACED_SIGN, tokens
 
 _LISTED = 20
 """Missing keywords kept in the details; a long expected answer has hundreds."""
 
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+(?:[-'’.&/][^\W_]+)*%?")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _BLANK = re.compile(r"[ \t\u00a0]+")
 _COUNTED = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]*[^\W_{UNSPACED}][^\s{UNSPACED}]*")
 """A character of an unspaced script, or what stands between blanks and holds a letter or a digit."""
@@ -43,7 +42,7 @@ def keywords(text: str, language: str) -> Keywords:
 
     Stop words are none, and no phrase begins with one. Each character of an unspaced script is a keyword.
     """
-    words = {word for word in tokens(text) if (len(word) > 3 and not word[0].isdigit()) or _UNSPACED.match(word)}
+    words = {word for word in tokens(text) if (len(word) > 3 and not word[0].isdigit()) or UNSPACED_SIGN.match(word)}
     phrases = {" ".join(tokens(phrase)) for phrase in _capitalised(text)}
     return Keywords(frozenset((words | phrases) - STOP_WORDS - {""}), numbers(text, language, words=False))
 

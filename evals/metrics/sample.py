@@ -1,6 +1,5 @@
 """One question with its response, and what several metrics derive from the two."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
-from evals.text.tokens import UNSPACED, framed
+from evals.text.tokens import UNSPACED_SIGN, framed
 
 if TYPE_CHECKING:
     from evals.text.refusals import Refusal
@@ -31,7 +30,6 @@ FEW_WORDS = 5
 
 _DECLINES = "declines"
 _ANSWERS = ("answers", "correct", "partly_correct", "incorrect")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _YEARS = 1000
 """From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
 
@@ -188,7 +186,7 @@ class Sample:
     @cached_property
     def _is_long(self) -> bool:
         """Whether the answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
-        words = _UNSPACED.sub(r" \g<0> ", self.answer or "").split()
+        words = UNSPACED_SIGN.sub(r" \g<0> ", self.answer or "").split()
         return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 
     @property

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evals.text.tokens import LEFT_OUT, UNSPACED, lists_of, tokens
+from evals.text.tokens import LEFT_OUT, UNSPACED_SIGN, lists_of, tokens
 
 if TYPE_CHECKING:
     from nltk.tokenize import NLTKWordTokenizer
@@ -32,7 +32,6 @@ _LAST_WORD = re.compile(r"[^\s)\";}\]*:@({\[“”«»?!]{0,64}\Z")
 _NEXT_WORD = re.compile(r"\s*([^\W_]+|[;:,.!?]|)")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
 _WORD = re.compile(r"\w")
-_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 def sentences(text: str) -> list[str]:
@@ -99,7 +98,7 @@ def word_set(text: str) -> frozenset[str]:
     words: set[str] = set()
     for sentence in sentences(text if text.isascii() else LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))):
         for token in _nltk().tokenize(sentence):
-            if not token.isascii() and _UNSPACED_SIGN.search(token):
+            if not token.isascii() and UNSPACED_SIGN.search(token):
                 words.update(tokens(token))
             elif token.isalnum():
                 words.add(token.lower())
