@@ -61,10 +61,8 @@ def numbers(text: str, language: str = "", *, words: bool = True) -> frozenset[s
         language: By which digits and words are read, as an ISO 639-1 code; English where empty.
         words: Whether number words count: zero to twenty and the tens, each by itself, joined by a hyphen only.
     """
-    found = set(_in_digits(_plain(text, language), language))
-    if words:
-        found.update(_in_words(text, _WORDS.get(language, _WORDS["en"])))
-    return frozenset(found)
+    in_words = _in_words(text, _WORDS.get(language, _WORDS["en"])) if words else ()
+    return frozenset(chain(_in_digits(_plain(text, language), language), in_words))
 
 
 def _plain(text: str, language: str) -> str:

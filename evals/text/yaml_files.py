@@ -131,10 +131,9 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """
     merged = dict(base)
     for key, value in over.items():
+        is_whole = key == "json" and (not value or "{{question}}" in str(value) or "{{messages}}" in str(value))
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        if key == "json" and (not value or any(name in str(value) for name in ("{{question}}", "{{messages}}"))):
-            both = False
-        merged[key] = merge(merged[key], value) if both else value
+        merged[key] = merge(merged[key], value) if both and not is_whole else value
     return merged
 
 
