@@ -64,10 +64,10 @@ def prompts_page() -> str:
 
 def _asked_by() -> dict[str, list[str]]:
     """The metrics that ask by each prompt."""
-    found: dict[str, list[str]] = {DIRECT_RELEVANCE.prompt_name: [RagasAnswerRelevance.name]}
+    found: dict[str, list[str]] = {str(DIRECT_RELEVANCE.prompt): [RagasAnswerRelevance.name]}
     for cls in metric_classes():
         for inquiry in chain(getattr(cls, "inquiries", ())):
-            names = found.setdefault(inquiry.prompt_name, [])
+            names = found.setdefault(str(inquiry.prompt), [])
             if cls.pattern() not in names:
                 names.append(cls.pattern())
     return found

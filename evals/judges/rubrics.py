@@ -21,7 +21,7 @@ from evals.metrics.sample import ABSTENTION, Sample
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import RetrievedChunk
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.schemas.verdicts import Prompt
 from evals.text.numbers import number_or_none
 from evals.text.yaml_files import first_problem, nearest_hint
@@ -186,8 +186,6 @@ def _data(sample: Sample, spec: RubricConfig) -> dict[str, Any]:
 class _Rubric(LabelledMetric):
     """What the metrics share that rubrics define."""
 
-    group = MetricGroup.GENERATION
-    suites: ClassVar[frozenset[str]] = frozenset()
     spec: ClassVar[RubricConfig]
     shown: ClassVar[frozenset[tuple[str | None, str | None]]]
     """Question and answer of the examples in the prompt."""

@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from evals.metrics.sample import Sample as Sample
     from evals.text.matching import MatchSettings as MatchSettings
 
-_NAMES = {
-    "evals.metrics.base": ("Aggregation", "AtK", "BaseMetric", "Need"),
-    "evals.metrics.performance": ("Price",),
-    "evals.metrics.registry": ("parse_metric", "select"),
-    "evals.metrics.sample": ("Sample",),
-    "evals.text.matching": ("MatchSettings",),
+_WHERE = {
+    **dict.fromkeys(("Aggregation", "AtK", "BaseMetric", "Need"), "evals.metrics.base"),
+    **dict.fromkeys(("parse_metric", "select"), "evals.metrics.registry"),
+    "Price": "evals.metrics.performance",
+    "Sample": "evals.metrics.sample",
+    "MatchSettings": "evals.text.matching",
 }
-"""By module the names that are no metrics; those of metrics are in the registry."""
-_WHERE = {name: module for module, names in _NAMES.items() for name in names}
+"""Where the names are that are no metrics; those of metrics are in the registry."""
 
 
 def __getattr__(name: str) -> Any:

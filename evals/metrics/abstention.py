@@ -6,6 +6,7 @@ from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
+from evals.text.tokens import lists_of
 
 
 class _Abstention(BaseMetric):
@@ -74,20 +75,7 @@ class FalseNegativeRate(_Abstention):
     over_unanswerable = True
 
 
-UNCERTAIN = (
-    "i don't know",
-    "i do not know",
-    "unknown",
-    "not sure",
-    "cannot determine",
-    "no information",
-    "insufficient data",
-    "unable to answer",
-    "cannot answer",
-    "don't have enough information",
-    "not available",
-    "no data",
-)
+UNCERTAIN = tuple(lists_of("language")["dont_know"])
 """What makes an answer "don't know" wherever it stands in it."""
 _SHORT = ("unknown", "n/a", "none", "null")
 
@@ -122,3 +110,20 @@ class DontKnowAnswersCount(BaseMetric):
 
     def measure(self, sample: Sample) -> MetricResult:
         return self.result(float(is_dont_know(sample.answer or "")))
+
+
+class DeclinedRate(_Abstention):
+    """Share of the answers that decline to answer, whether or not the question can be answered.
+
+    Formula: |answers that abstain| / |answers|; `unanswerable_accuracy` says what abstains. Range 0 to 1; neither
+    direction is better in itself. None where the server sent no answer.
+    Reference: defined here.
+    """
+
+    name = "declined_rate"
+    suites: ClassVar[frozenset[str]] = frozenset({"production"})
+    higher_is_better = None
+    needs = frozenset()
+
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.result(float(sample.abstained))

@@ -8,15 +8,14 @@ from typing import ClassVar, NamedTuple
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.text.numbers import language_of, numbers
-from evals.text.tokens import STOP_WORDS, UNSPACED, tokens
+from evals.text.tokens import STOP_WORDS, UNSPACED, UNSPACED_SIGN, tokens
 
 _LISTED = 20
 """Missing keywords kept in the details; a long expected answer has hundreds."""
 
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+(?:[-'’.&/][^\W_]+)*%?")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _BLANK = re.compile(r"[ \t\u00a0]+")
 _COUNTED = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]*[^\W_{UNSPACED}][^\s{UNSPACED}]*")
 """A character of an unspaced script, or what stands between blanks and holds a letter or a digit."""
@@ -43,7 +42,7 @@ def keywords(text: str, language: str) -> Keywords:
 
     Stop words are none, and no phrase begins with one. Each character of an unspaced script is a keyword.
     """
-    words = {word for word in tokens(text) if (len(word) > 3 and not word[0].isdigit()) or _UNSPACED.match(word)}
+    words = {word for word in tokens(text) if (len(word) > 3 and not word[0].isdigit()) or UNSPACED_SIGN.match(word)}
     phrases = {" ".join(tokens(phrase)) for phrase in _capitalised(text)}
     return Keywords(frozenset((words | phrases) - STOP_WORDS - {""}), numbers(text, language, words=False))
 
@@ -74,17 +73,14 @@ _language_of = lru_cache(maxsize=256)(language_of)
 class _Lexical(BaseMetric):
     """What the lexical metrics share: an expected answer, and an answer to compare with it."""
 
-    group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     needs = frozenset({Need.EXPECTED_ANSWER})
     of_answer = True
+    answerable_only = True
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        if question.is_unanswerable:
-            return "the question is unanswerable"
-        if not (question.expected_answer or "").strip():
-            return "the question has no expected answer"
-        return None
+        blank = None if (question.expected_answer or "").strip() else "the question has no expected answer"
+        return super().not_applicable_to(question) or blank
 
 
 class ExactMatch(_Lexical):
@@ -181,8 +177,7 @@ class AnswerCompleteness(_Coverage):
     name = "answer_completeness"
 
     def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
-        answer, expected = (
-            len(_COUNTED.findall(text or "")) for text in (sample.answer, sample.question.expected_answer)
-        )
-        length, coverage = min(answer / expected, 1.0), 1 - len(missing) / wanted
+        texts = sample.answer or "", sample.question.expected_answer or ""
+        words, expected = (len(_COUNTED.findall(text)) for text in texts)
+        length, coverage = min(words / expected, 1.0), 1 - len(missing) / wanted
         return self.result((length + coverage) / 2, length=length, keyword_coverage=coverage)

@@ -59,7 +59,8 @@ class BaseMetric(ABC):
 
     name: str
     """The metric's name in run files, tables and gates; an instance may differ from its class (`recall_at_5`)."""
-    group: ClassVar[MetricGroup]
+    group: ClassVar[MetricGroup] = MetricGroup.GENERATION
+    """The heading under which the scorecard lists it."""
     suites: ClassVar[frozenset[str]] = frozenset()
     """Whose metric it is; one of none is computed where it is named. A metric of others in `core` is in every run."""
     unit: ClassVar[str] = "ratio"
@@ -149,10 +150,8 @@ class BaseMetric(ABC):
         if not sample.judged and not sample.verdicts:
             return self.measure(sample)
         decision, hangs = sample.decision, self.hangs_on_abstention(sample)
-        if hangs and decision.lost is not None:
-            result = self.undefined(decision.lost.reason, missing=decision.lost.missing)
-        else:
-            result = self.measure(sample)
+        lost = decision.lost if hangs else None
+        result = self.undefined(lost.reason, missing=lost.missing) if lost else self.measure(sample)
         judged_by = result.judged_by or ([decision.inquiry] if hangs and decision.by_judge else [])
         if sample.is_injected(judged_by):
             result = self.undefined(_INJECTED, missing="injection", injection_suspected=True)

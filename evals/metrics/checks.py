@@ -14,7 +14,7 @@ from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion, Fact, ListCheck, ListItem
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.text.numbers import numbers
 from evals.text.tokens import fold, lists_of, tokens
 
@@ -96,7 +96,6 @@ def rules_in(text: str) -> list[str]:
 class _Checked(BaseMetric):
     """What the checks share: which questions they apply to, and which of their facts the answer states."""
 
-    group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     of_answer = True
     kind: ClassVar[str]
@@ -151,11 +150,8 @@ class RulesCoverage(_Checked):
         for check in self.checks(question):
             named = {item.name: _names(answer, item) if rules is None else item.name in rules for item in check.items}
             matched, total = sum(named.values()), len(named)
-            details |= {
-                f"{check.name}_found": matched,
-                f"total_{check.name}": total,
-                f"{check.name}_coverage": matched / total,
-            }
+            details |= {f"{check.name}_found": matched, f"total_{check.name}": total}
+            details[f"{check.name}_coverage"] = matched / total
             items += named.items()
         details["found"] = [item for item, is_named in items if is_named]
         details["missing"] = [item for item, is_named in items if not is_named]

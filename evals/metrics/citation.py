@@ -130,11 +130,9 @@ def _is_number(section: str | None) -> bool:
 
 def _stands_in(source: CitedSource, gold: GoldPassage, chunks: Sequence[RetrievedChunk]) -> bool:
     """Whether a cited source is of the gold's document, and names its section."""
-    wanted = _section_key(gold.section or "")
-    if all(_section_key(section) != wanted for section in source.sections):
-        return False
-    named = (name for place in source.places for name in names_of(chunks[place]))
-    return any(kinship(name, gold.document_id or "") for name in named)
+    is_of_section = _section_key(gold.section or "") in map(_section_key, source.sections)
+    names = (name for place in source.places for name in names_of(chunks[place]))
+    return is_of_section and any(kinship(name, gold.document_id or "") for name in names)
 
 
 @lru_cache(maxsize=2048)

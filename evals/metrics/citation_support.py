@@ -8,8 +8,7 @@ word counts where its numbers are those of citations or chunks ("a[0]" is code, 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from evals.metrics.base import Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
@@ -24,8 +23,7 @@ _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A sentence of an answer.
 
     Attributes:
@@ -82,18 +80,12 @@ def _citations(sample: Sample, *numbers: frozenset[int]) -> Iterator[tuple[int, 
         sample: The record.
         numbers: That a mark may name, and those that one may name which is glued to a word.
     """
-    readable = {rank for rank, _ in sample.passages}
-
-    def rank_of(citation: Citation) -> int | None:
-        place = sample.place_of(citation)
-        return place + 1 if place is not None and place + 1 in readable else None
-
     citations = sample.response.citations or []
     placed = [citation for citation in citations if citation.start is not None and citation.end is not None]
     for citation in placed:
-        yield citation.start or 0, citation.end or 0, [rank_of(citation)]
+        yield citation.start or 0, citation.end or 0, [sample.rank_of(citation)]
     for mark in [] if placed else citation_marks(sample.response.answer or "", *numbers):
-        yield mark.opens, mark.end, [rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
+        yield mark.opens, mark.end, [sample.rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
 
 
 def _examined(sample: Sample) -> list[tuple[int, Statement]]:
@@ -189,11 +181,10 @@ class CitationSupportRecall(_CitationSupport):
     name = "citation_support_recall"
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        verdicts = _verdicts(replies)
-        sentences = enumerate(statements(sample) or [], start=1)
-        counted = marks(
-            [verdicts[n] if it.examined else {"verdict": "unsupported"} for n, it in sentences], "supported"
-        )
+        verdicts, unsupported = _verdicts(replies), {"verdict": "unsupported"}
+        numbered = enumerate(statements(sample) or [], start=1)
+        items = [verdicts[number] if sentence.examined else unsupported for number, sentence in numbered]
+        counted = marks(items, "supported")
         return self.share(counted, "sentences", supported=counted.count(True))
 
 
@@ -212,9 +203,8 @@ class OverCitationRate(_CitationSupport):
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         items = list(_verdicts(replies).values())
         supported = [item for item in items if item["verdict"] == "supported"]
-        if not supported and None in marks(items, "supported"):
-            return self.undecided()
         if not supported:
-            return self.undefined("no sentence is supported by what it cites")
+            none = "no sentence is supported by what it cites"
+            return self.undecided() if None in marks(items, "supported") else self.undefined(none)
         total = sum(len(item["citations"]) for item in supported)
         return self.result(sum(map(_needless, supported)) / total, citations=total)

@@ -10,7 +10,7 @@ from math import inf, isfinite
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
@@ -30,8 +30,6 @@ _NEEDS = {need.name.lower(): need for need in Need}
 
 _GROUPS = {group.value: group for group in MetricGroup}
 
-_Named = TypeVar("_Named")
-
 
 def missing(reason: str) -> Lack:
     """The value of a question for which a metric has none, with the reason."""
@@ -41,7 +39,6 @@ def missing(reason: str) -> Lack:
 class FunctionMetric(BaseMetric):
     """A metric whose value is what a function returns; it can be called as the function itself."""
 
-    suites = frozenset()
     function: ClassVar[_Function]
     labels: ClassVar[Mapping[str, float]]
 
@@ -146,7 +143,7 @@ def metric(
     return make if function is None else make(function)
 
 
-def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
+def _named(known: Mapping[str, Any], what: str, name: str) -> Any:
     if name not in known:
         raise UnknownNameError(what, name, known)
     return known[name]
@@ -222,7 +219,6 @@ class SavedMetric(BaseMetric):
         definition: What the run says of it.
     """
 
-    suites = frozenset()
     definition: ClassVar[MetricDefinition]
 
     def measure(self, sample: Sample) -> MetricResult:
@@ -325,6 +321,6 @@ def as_metric(given: object, what: str = "") -> BaseMetric:
     if not isinstance(given, BaseMetric):
         hint = "put @metric above it" if inspect.isfunction(given) else "a metric is a BaseMetric or is under @metric"
         raise ConfigError(f"{called} is no metric", hint)
-    if not str(getattr(given, "name", "")).isidentifier() or not hasattr(given, "group"):
-        raise ConfigError(f"{called} needs a name of letters, digits and _, and a group", "name=…, group=…")
+    if not str(getattr(given, "name", "")).isidentifier():
+        raise ConfigError(f"{called} needs a name of letters, digits and _", "name=…")
     return given

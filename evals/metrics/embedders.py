@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from importlib.util import find_spec
+from itertools import chain
 from math import isnan, sqrt
 from operator import mul
 from pathlib import Path
@@ -140,20 +141,21 @@ def shown_name(model: str) -> str:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep warnings and progress bars of model libraries from the terminal; a download on a terminal shows its bar."""
+    """Keep warnings and progress bars of model libraries from the terminal; a download on a terminal shows its bar.
+
+    What stands in the environment counts only for libraries that are imported after it.
+    """
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if find_spec("transformers") is not None:
+            from transformers.utils import logging  # noqa: PLC0415 - seconds
+
+            logging.set_verbosity_error()
+            logging.disable_progress_bar()
         yield
-
-
-def _hush_transformers() -> None:
-    import transformers  # noqa: PLC0415 - seconds
-
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
 
 
 class SentenceTransformersEmbedder:
@@ -171,7 +173,6 @@ class SentenceTransformersEmbedder:
         with quietly():
             import sentence_transformers as package  # noqa: PLC0415 - with torch, many seconds
 
-            _hush_transformers()
             self._model = package.SentenceTransformer(model, device=device)
         self.name = f"{shown_name(model)} (sentence-transformers {package.__version__})"
 
@@ -203,7 +204,6 @@ class BertScorer:
             import bert_score  # noqa: PLC0415 - with torch, many seconds
             from bert_score.utils import model2layers  # noqa: PLC0415
 
-            _hush_transformers()
             baselines = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
             if layers is None and model not in model2layers:
                 problem = f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare"
@@ -212,8 +212,8 @@ class BertScorer:
                 problem = f"semantic.bert_score_rescale: bert-score has no English baseline for {model}"
                 models = "one of its models, such as distilbert-base-uncased or roberta-large"
                 raise ConfigError(problem, f"leave scores as they are, or choose {models}")
-            english = {"rescale_with_baseline": True, "lang": "en"} if rescale else {}
-            self._scorer = bert_score.BERTScorer(model_type=model, num_layers=layers, device=device, **english)
+            options = {"device": device, "rescale_with_baseline": rescale, "lang": "en"}
+            self._scorer = bert_score.BERTScorer(model_type=model, num_layers=layers, **options)
         if self._scorer._tokenizer.model_max_length > 1_000_000:  # several models, DeBERTa among them, name no limit
             most = getattr(self._scorer._model.config, "max_position_embeddings", 512)
             self._scorer._tokenizer.model_max_length = min(512, most)
@@ -223,14 +223,12 @@ class BertScorer:
         """The F1 of each (candidate, reference), in their order; 0 where the tokenizer finds nothing in one of them."""
         encode = self._scorer._tokenizer.encode
         with quietly():
-            texts = {text for pair in pairs for text in pair if text.strip()}
+            texts = filter(str.strip, {*chain.from_iterable(pairs)})
             readable = {text for text in texts if encode(text, add_special_tokens=False)}
             scored = [pair for pair in dict.fromkeys(pairs) if readable.issuperset(pair)]
-            if not scored:
-                return [0.0] * len(pairs)
-            candidates, references = map(list, zip(*scored, strict=True))
-            _, _, f1 = self._scorer.score(candidates, references, batch_size=_BATCH)
-        values = dict(zip(scored, f1.tolist(), strict=True))
+            columns = map(list, zip(*scored, strict=True))
+            f1 = self._scorer.score(*columns, batch_size=_BATCH)[2].tolist() if scored else []
+        values = dict(zip(scored, f1, strict=True))
         return [values.get(pair, 0.0) for pair in pairs]
 
 
@@ -285,10 +283,8 @@ def check_choice(choice: ModelChoice) -> None:
             hint = "name the folder of a model, or a model of the hub"
             raise ConfigError(f"semantic.{key}: there is no folder {model}", hint)
     if choice.scorer and Path(choice.scorer).is_dir() and choice.config.bert_score_layers is None:
-        raise ConfigError(
-            f"semantic.bert_score_model is a folder ({choice.scorer}), so the layer to compare is unknown",
-            "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
-        )
+        problem = f"semantic.bert_score_model is a folder ({choice.scorer}), so the layer to compare is unknown"
+        raise ConfigError(problem, "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers")
 
 
 def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:
@@ -304,19 +300,26 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
     """
     check_choice(choice)
     config, missing = choice.config, []
-    loaded: list[Any] = []
+
+    def load(part: str, model: str | None, package: str, make: Any, **options: Any) -> Remembering | None:
+        if model is None:
+            return None
+        if find_spec(package) is None:
+            missing.append(package.replace("_", "-"))
+            return None
+        reached = Path(model).is_dir() or settle_hub()
+        try:
+            return Remembering(_made(make, model, device=config.device, **options))
+        except ConfigError:
+            raise
+        except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
+            raise _unusable(f"semantic.{part}", model, error, reached=reached) from error
+
+    embedder = load("embedder", choice.embedder, "sentence_transformers", SentenceTransformersEmbedder)
     layer = {"layers": config.bert_score_layers, "rescale": config.bert_score_rescale}
-    for key, model, package, make, options in (
-        ("embedder", choice.embedder, "sentence_transformers", SentenceTransformersEmbedder, {}),
-        ("bert_score_model", choice.scorer, "bert_score", BertScorer, layer),
-    ):
-        is_missing = model is not None and find_spec(package) is None
-        missing += [package.replace("_", "-")] if is_missing else []
-        wanted = None if is_missing else model
-        loaded.append(wanted and _load(key, wanted, settle_hub, make, device=config.device, **options))
+    scorer = load("bert_score_model", choice.scorer, "bert_score", BertScorer, **layer)
     are = "are" if missing[1:] else "is"
     reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
-    embedder, scorer = loaded
     return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)
 
 
@@ -324,19 +327,12 @@ _made = lru_cache(maxsize=2)(lambda make, model, **options: make(model, **option
 """Loads a model once in a process."""
 
 
-def _load(key: str, model: str, settle_hub: Callable[[], bool], make: Any, **options: Any) -> Remembering:
-    """A model; what its library raises where it cannot be loaded becomes an error that names the key."""
-    reached = Path(model).is_dir() or settle_hub()
+def _unusable(key: str, model: str, error: Exception, *, reached: bool) -> ConfigError:
+    """What a library raises for a model that cannot be loaded, in words for the key of the configuration."""
     way_out = "or leave out the metrics that need it"
-    try:
-        return Remembering(_made(make, model, **options))
-    except ConfigError:
-        raise
-    except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
-        if not reached and isinstance(error, OSError):
-            problem = f"the model hub cannot be reached and {model} is not in the local cache"
-            hint = f"put a model's folder into semantic.{key}, name a mirror with HF_ENDPOINT, {way_out}"
-        else:
-            problem = f"cannot load {model}: {(str(error).strip().splitlines() or [type(error).__name__])[0]}"
-            hint = f"put the name or the folder of another model into semantic.{key}, {way_out}"
-        raise ConfigError(f"semantic.{key}: {problem}", hint) from error
+    if not reached and isinstance(error, OSError):
+        hint = f"put a model's folder into {key}, name a mirror with HF_ENDPOINT, {way_out}"
+        return ConfigError(f"{key}: the model hub cannot be reached and {model} is not in the local cache", hint)
+    cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    hint = f"put the name or the folder of another model into {key}, {way_out}"
+    return ConfigError(f"{key}: cannot load {model}: {cause}", hint)

@@ -131,7 +131,6 @@ class Rubric(JudgedMetric):
     """
 
     name = "rubric"
-    suites: ClassVar[frozenset[str]] = frozenset()
     needs = frozenset({Need.JUDGE, Need.RUBRIC})
     inquiries = (CRITERIA,)
 

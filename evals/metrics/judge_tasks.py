@@ -44,11 +44,6 @@ class JudgeTask:
     given: Callable[[Sample], ReplyData | None] = lambda _sample: None
     heeds_abstention: bool = False
 
-    @property
-    def prompt_name(self) -> str:
-        """The name of the prompt by which it is asked."""
-        return self.prompt if isinstance(self.prompt, str) else self.prompt.name
-
     def replies(self, sample: Sample) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one stands for `EVERY` repeat."""
         replies: dict[int, ReplyData] = {
@@ -130,8 +125,7 @@ def answer_citing_passages(sample: Sample) -> str | None:
 
     def cited(numbers: str) -> str:
         sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))
-        places = map(sample.place_of, sources)
-        named = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
+        named = dict.fromkeys(ids[rank] for rank in map(sample.rank_of, sources) if rank is not None)
         return f"[{', '.join(map(str, named))}]" if named else ""
 
     answer = sample.response.answer

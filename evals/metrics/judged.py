@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain, common_repeats
 from evals.metrics.sample import CORRECTNESS, Sample
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
 
 REPEATS = "repeats"
@@ -49,12 +49,8 @@ def asks_correctness(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> bool:
 
 
 class JudgedMetric(BaseMetric):
-    """A metric of a judge's verdicts: it names its inquiries and grades their replies.
+    """A metric of a judge's verdicts: it names its inquiries and grades their replies."""
 
-    It is of the group generation unless it says otherwise.
-    """
-
-    group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE})
     inquiries: ClassVar[tuple[JudgeTask, ...]] = ()
     of_answer: ClassVar[bool] = True
@@ -205,14 +201,11 @@ def rounds(metrics: Iterable[BaseMetric], sample: Sample) -> Iterator[list[Verdi
         asked.update(requests)
 
 
-async def decide_all(metric: BaseMetric, sample: Sample, judge: Decider) -> list[VerdictRequest]:
-    """Have a judge decide what a metric wants to know of a sample, which gets the verdicts; returns what was asked."""
-    asked: list[VerdictRequest] = []
+async def decide_all(metric: BaseMetric, sample: Sample, judge: Decider) -> None:
+    """Have a judge decide what a metric needs to know of a sample, which gets the verdicts."""
     for requests in rounds([metric], sample):
         for request in requests:
             sample.verdicts = [*sample.verdicts, *await judge.decide(request)]
-        asked += requests
-    return asked
 
 
 class LabelledMetric(JudgedMetric):

@@ -1,7 +1,7 @@
 """Performance: how long an answer takes and what it costs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
@@ -122,7 +122,6 @@ class OutputTokensPerSecond(BaseMetric):
 
     name = "output_tokens_per_second"
     group = MetricGroup.PERFORMANCE
-    suites = frozenset()
     unit = "tokens/s"
     high = None
     of_stream = True
@@ -158,6 +157,7 @@ class Price:
         return (prompt_cost + usage.completion_tokens * self.output) / 1e6
 
 
+@dataclass(eq=False)
 class CostPerQuery(BaseMetric):
     """US dollars for one answer, from the server's token usage.
 
@@ -178,20 +178,13 @@ class CostPerQuery(BaseMetric):
     higher_is_better = False
     needs = frozenset({Need.USAGE})
 
-    def __init__(
-        self,
-        prices: Mapping[str, Price] | None = None,
-        default: Price | None = None,
-        listed: Callable[[str | None, TokenUsage], float | None] | None = None,
-        model: str | None = None,
-    ) -> None:
-        self.prices = dict(prices or {})
-        self.default = default
-        """The price of a model that `prices` does not name: what the server says of itself."""
-        self.listed = listed
-        """What a list of prices says that this many tokens of the model cost; None where it does not know."""
-        self.model = model
-        """The model that the server says it uses, where its answers name none."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    default: Price | None = None
+    """The price of a model that `prices` does not name: what the server says of itself."""
+    listed: Callable[[str | None, TokenUsage], float | None] | None = None
+    """What a list of prices says that this many tokens of the model cost; None where it does not know."""
+    model: str | None = None
+    """The model that the server says it uses, where its answers name none."""
 
     def measure(self, sample: Sample) -> MetricResult:
         usage = sample.response.usage

@@ -46,7 +46,6 @@ class ContextSufficiency(LabelledMetric):
 class _Unsupported(BaseMetric):
     """A share of items of the answer that no chunk holds."""
 
-    group = MetricGroup.GENERATION
     suites: ClassVar[frozenset[str]] = frozenset({"production"})
     higher_is_better = False
     needs = frozenset({Need.CHUNKS})
@@ -111,23 +110,3 @@ class UnsupportedQuotations(_Unsupported):
         quoted = dict.fromkeys(next(filter(None, match.groups())) for match in _QUOTATION.finditer(answer))
         quotations = [quotation for quotation in quoted if is_evidence(quotation, ["long enough a text"])]
         return quotations, [quotation for quotation in quotations if not is_quoted(quotation, texts)]
-
-
-class DeclinedRate(BaseMetric):
-    """Share of the answers that decline to answer, whether or not the question can be answered.
-
-    Formula: |answers that abstain| / |answers|; `unanswerable_accuracy` says what abstains. Range 0 to 1; neither
-    direction is better in itself. None where the server sent no answer.
-    Reference: defined here.
-    """
-
-    name = "declined_rate"
-    group = MetricGroup.ABSTENTION
-    suites: ClassVar[frozenset[str]] = frozenset({"production"})
-    aggregation = Aggregation.RATE
-    higher_is_better = None
-    of_answer = True
-    heeds_abstention = True
-
-    def measure(self, sample: Sample) -> MetricResult:
-        return self.result(float(sample.abstained))

@@ -60,16 +60,15 @@ def inclusion(expected: str, answer: str, language: str = "") -> Inclusion:
         same = bool(expected.strip()) and fold(expected.strip()) in fold(answer)
         return Inclusion(expected, 100.0 * same, None if same else "text")
     score, stretch, before = _nearest(expected, wanted, given)
-    differs = None
+    differs, is_short = None, len(expected) <= _LONG
     if score < THRESHOLD:
         differs = "text"
     elif not numbers(expected, language, words=False) <= numbers(answer, language):
         differs = "numbers"
-    elif len(expected) <= _LONG:
-        if NEGATORS.isdisjoint(wanted) and not NEGATORS.isdisjoint((*before, *stretch)):
-            differs = "negation"
-        elif not _begin_alike(wanted, stretch):
-            differs = "words"
+    elif is_short and NEGATORS.isdisjoint(wanted) and not NEGATORS.isdisjoint((*before, *stretch)):
+        differs = "negation"
+    elif is_short and not _begin_alike(wanted, stretch):
+        differs = "words"
     return Inclusion(expected, score, differs)
 
 
@@ -178,7 +177,6 @@ class FuzzyMatch(BaseMetric):
     """
 
     name = "fuzzy_match"
-    group = MetricGroup.GENERATION
     suites = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.EXPECTED_ANSWER})

@@ -244,7 +244,7 @@ class RagasScore(_Percent, JudgedMetric):
         semantics: Semantics | None = None,
     ) -> None:
         super().__init__(judge)
-        self.weights = weights
+        self.weights = {**RAGAS_WEIGHTS, **weights}
         self.parts = (*(cls() for cls in self.part_classes), RagasAnswerRelevance(semantics=semantics))
 
     def requests(self, sample: Sample) -> list[VerdictRequest]:
@@ -260,8 +260,7 @@ class RagasScore(_Percent, JudgedMetric):
         else:
             result = self.result(score, **details, **({"left_out": left_out} if left_out else {}))
         judged_by: dict[str, None] = {}
-        weights = {**RAGAS_WEIGHTS, **self.weights}
-        for part in (part for name, part in results.items() if weights[name]):
+        for part in (part for name, part in results.items() if self.weights[name]):
             judged_by.update(dict.fromkeys(part.judged_by))
             if part.missing in WITHOUT_VERDICT:
                 result = self.undefined(str(part.reason), missing="judge", **details)

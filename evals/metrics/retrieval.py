@@ -36,9 +36,8 @@ class RecallAtK(AtK, _Retrieval):
     default_ks: ClassVar = (1, 3, 5, 10)
 
     def value(self, sample: Sample) -> float:
-        return recall_at(
-            [len(golds) for golds in sample.matches.newly_found], len(sample.question.gold_passages), self.k
-        )
+        counts = [len(golds) for golds in sample.matches.newly_found]
+        return recall_at(counts, len(sample.question.gold_passages), self.k)
 
 
 class PrecisionAtK(AtK, _Retrieval):

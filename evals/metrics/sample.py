@@ -1,6 +1,5 @@
 """One question with its response, and what several metrics derive from the two."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
-from evals.text.tokens import UNSPACED, framed
+from evals.text.tokens import UNSPACED_SIGN, framed
 
 if TYPE_CHECKING:
     from evals.text.refusals import Refusal
@@ -31,7 +30,6 @@ FEW_WORDS = 5
 
 _DECLINES = "declines"
 _ANSWERS = ("answers", "correct", "partly_correct", "incorrect")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _YEARS = 1000
 """From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
 
@@ -64,24 +62,20 @@ class Decision(NamedTuple):
     is_disputed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSource:
+class CitedSource(NamedTuple):
     """A cited source.
 
     Attributes:
         place: Place of the chunk in the response; None where the citation resolves to no retrieved chunk. Of a source
             that is a document, the first of its chunks that holds gold, else the first.
-        places: Places of all distinct chunks that it stands for: several only where it is a document or a section.
+        places: Places of all distinct chunks that it stands for, those with gold first: several only where it is a
+            document or a section.
         sections: The section that the citation names, else those of its chunks.
     """
 
     place: int | None
     places: tuple[int, ...] = ()
     sections: tuple[str, ...] = ()
-
-
-def _as_it_is(prompt: str | Prompt) -> str | Prompt:
-    return prompt
 
 
 @dataclass
@@ -110,7 +104,7 @@ class Sample:
     semantics: Semantics | None = None
     asks_correctness: bool = False
     keeps_flagged: bool = False
-    prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=_as_it_is, repr=False, compare=False)
+    prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=lambda prompt: prompt, repr=False, compare=False)
     derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What metrics derive of question and response, and share, by keys of their own."""
     _decided: tuple[object, Decision] | None = field(default=None, init=False, repr=False, compare=False)
@@ -169,10 +163,9 @@ class Sample:
     def _decide(self) -> Decision:
         comparable = self.question.expected_answer is not None and not self.question.is_unanswerable
         inquiry = CORRECTNESS if self.asks_correctness and comparable else ABSTENTION
-        if self.response.refused:
-            return Decision(inquiry, declines=True)
-        reads = self.reads_as_refusal
-        if not (self.judged or self.verdicts) or self.response.extractive or not self._is_long:
+        reads = self.response.refused or self.reads_as_refusal
+        is_unasked = self.response.refused or self.response.extractive or not (self.judged or self.verdicts)
+        if is_unasked or not self._is_long:
             return Decision(inquiry, reads)
         heard = [verdict for verdict in self.verdicts if verdict.request == inquiry]
         labels = Counter(str(verdict.reply.get("verdict")) for verdict in heard if verdict.reply is not None)
@@ -193,7 +186,7 @@ class Sample:
     @cached_property
     def _is_long(self) -> bool:
         """Whether the answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
-        words = _UNSPACED.sub(r" \g<0> ", self.answer or "").split()
+        words = UNSPACED_SIGN.sub(r" \g<0> ", self.answer or "").split()
         return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 
     @property
@@ -215,8 +208,8 @@ class Sample:
         read = reading(self.response.answer or "", question.question)
         if not read.declines:
             return read
-        accepted = [_bare(text) for text in (question.expected_answer or "", *question.answers)]
-        is_expected = question.is_unanswerable is False and _bare(answer) in filter(None, accepted)
+        accepted = filter(None, map(_bare, (question.expected_answer or "", *question.answers)))
+        is_expected = question.is_unanswerable is False and _bare(answer) in accepted
         gives = is_expected or gives_expected(answer, question)
         return Refusal(declines=False, doubtful=read.doubtful, score=read.score) if gives else read
 
@@ -273,13 +266,12 @@ class Sample:
         sources: dict[object, CitedSource] = {}
         chunks, matches = self.response.chunks or [], self.matches
         for citation in self.response.citations or []:
-            places = tuple(dict.fromkeys(matches.original[place] for place in self._places_of(citation)))
+            distinct = dict.fromkeys(matches.original[place] for place in self._places_of(citation))
+            places = tuple(sorted(distinct, key=lambda place: not matches.hits[place]))
             key = places or (citation.chunk_id, citation.index, citation.document_id, citation.section)
             if key not in sources:
                 sections = [citation.section] if citation.section else [chunks[place].section for place in places]
                 first = next(iter(places), None)
-                if len(places) > 1:
-                    first = next((place for place in places if matches.hits[place]), first)
                 sources[key] = CitedSource(first, places, tuple(dict.fromkeys(filter(None, sections))))
         return list(sources.values())
 
@@ -297,6 +289,11 @@ class Sample:
         By chunk id, else by index, else by document and section.
         """
         return next(iter(self._places_of(citation)), None)
+
+    def rank_of(self, citation: Citation) -> int | None:
+        """The rank, from 1, of the chunk that `place_of` finds; None where there is none, or it has no text."""
+        place = self.place_of(citation)
+        return place + 1 if place is not None and (self.response.chunks or [])[place].text else None
 
     def _places_of(self, citation: Citation) -> list[int]:
         """The places of the chunks that a citation points to: one, or all those of the document that it names.

@@ -12,7 +12,7 @@ from evals.metrics.base import BaseMetric, Need
 from evals.metrics.embedders import Embedder, Semantics, TextScorer, cosine
 from evals.metrics.sample import Lack, Sample
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.text.sentences import sentences
 
 EMBEDDING_NOT_FINITE = "the embedder gave numbers that are not finite"
@@ -23,7 +23,6 @@ _NOT_FINITE = "BERTScore gave a number that is not finite"
 class _Semantic(BaseMetric):
     """What the semantic metrics share: they compare by the embedder or the scorer, whichever they need."""
 
-    group = MetricGroup.GENERATION
     of_answer = True
 
     def __init__(self, semantics: Semantics | None = None) -> None:
@@ -140,14 +139,8 @@ class SentenceCoverage(_Semantic):
             row = list(map(_within_one, scores[place * len(stated) : (place + 1) * len(stated)]))
             best.append({"text": key, "score": max(row), "best": stated[row.index(max(row))]})
         failed = [item["text"] for item in best if item["score"] < threshold]
-        return self.result(
-            min(item["score"] for item in best),
-            **_adequacy(adequate=not failed),
-            failed=failed,
-            key_sentences=best,
-            threshold=threshold,
-            scorer=scorer.name,
-        )
+        details = {"failed": failed, "key_sentences": best, "threshold": threshold, "scorer": scorer.name}
+        return self.result(min(item["score"] for item in best), **_adequacy(adequate=not failed), **details)
 
 
 def _key_sentences(question: EvalQuestion) -> list[str]:

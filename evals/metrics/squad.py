@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.text.tokens import normalised
 
 _CLOSED = frozenset({"yes", "no", "noanswer"})
@@ -47,7 +47,6 @@ def best(comparison: GoldComparison, prediction: str, golds: Iterable[str], lang
 class _Squad(BaseMetric):
     """What both share: the golds of the question, and, where it has no answer, an abstention as the empty one."""
 
-    group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     needs = frozenset({Need.EXPECTED_ANSWER})
     of_answer = True

@@ -124,9 +124,8 @@ def _encoding_of(start: bytes) -> str:
 
 
 def _not_text(path: Path, encoding: str) -> DatasetError:
-    return DatasetError(
-        f"cannot read {path}: it is not {encoding.removesuffix('-sig').upper()} text", "save it as UTF-8"
-    )
+    name = encoding.removesuffix("-sig").upper()
+    return DatasetError(f"cannot read {path}: it is not {name} text", "save it as UTF-8")
 
 
 def _checked(text: str, path: Path) -> str:

@@ -61,11 +61,9 @@ def kinship(name: str, other: str) -> Kinship:
     """Compare two document names."""
     if name == other or document_key(name) == document_key(other):
         return Kinship.SAME
-    short, long = _bare_name(name), _bare_name(other)
+    short, long = sorted((_bare_name(name), _bare_name(other)), key=len)
     if short == long:
         return Kinship.ALIKE
-    if len(short) > len(long):
-        short, long = long, short
     return Kinship.PREFIXED if long[-len(short) :] == short and _has_word(short) else Kinship.OTHER
 
 

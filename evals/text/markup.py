@@ -39,22 +39,12 @@ def without_thoughts(text: str) -> tuple[str, str]:
     """
     if "<" not in text:
         return text, ""
-    thoughts: list[str] = []
-
-    def take(found: re.Match[str]) -> str:
-        thoughts.append((found[found.lastgroup or 0] or "").strip())
-        return ""
-
-    answer = _THOUGHTS.sub(take, text)
-    *before, last = _CLOSING.split(answer)
-    if before:
-        thoughts = [*(part.strip() for part in before), *thoughts]
-        answer = last
-    if "<|" in answer:
-        answer = _HARMONY.sub("", answer)
+    marked = [(thought[thought.lastgroup or 0] or "").strip() for thought in _THOUGHTS.finditer(text)]
+    *before, last = _CLOSING.split(_THOUGHTS.sub("", text) if marked else text)
+    answer = _HARMONY.sub("", last)
     if answer == text:
         return text, ""
-    return answer.strip(), "\n\n".join(filter(None, thoughts))
+    return answer.strip(), "\n\n".join(filter(None, [*map(str.strip, before), *marked]))
 
 
 # HTML and what is not seen.
@@ -119,6 +109,7 @@ _MARK = re.compile(
     rf"|(?P<mark>\[\^?(?P<numbers>{_NUMBERS})\])",
     re.DOTALL | re.IGNORECASE,
 )
+_Numbers = AbstractSet[int]
 _DIGITS = re.compile(r"\d+")
 _WORD_END = re.compile(rf"[^\W{UNSPACED}]")
 _MOST = 100
@@ -134,7 +125,7 @@ class CitationMark(NamedTuple):
     numbers: str
 
 
-def citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> Iterator[CitationMark]:
+def citation_marks(text: str, possible: _Numbers, cited: _Numbers) -> Iterator[CitationMark]:
     """The marks of citations in a text.
 
     A number in brackets counts where it is possible: "[1998]" stays. Glued to a word ("array[1]", but "96 hours[1]"
@@ -168,10 +159,7 @@ def numbers_of(mark: str) -> tuple[int, ...]:
 
 
 def without_citation_marks(
-    text: str,
-    possible: AbstractSet[int],
-    cited: AbstractSet[int],
-    other: Callable[[str], str] = lambda _numbers: "",
+    text: str, possible: _Numbers, cited: _Numbers, other: Callable[[str], str] = lambda _numbers: ""
 ) -> str:
     """The text without its `citation_marks`, and without the blanks before each.
 

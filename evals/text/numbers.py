@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 from evals.text.tokens import UNSPACED, lists_of, tokens
@@ -20,10 +20,8 @@ _FUNCTION_WORDS = {name: frozenset(words.split()) for name, words in lists_of("l
 _SCALES = {word: int(power) for power, words in _LISTS["scales"].items() for word in words.split()}
 _SHORT = {"k": 3, "K": 3, "M": 6, "B": 9}
 _WORDS = {
-    name: {
-        **{word: value for value, word in enumerate(table["small"].split())},
-        **{word: 10 * value for value, word in enumerate(table["tens"].split(), start=2)},
-    }
+    name: dict(zip(table["small"].split(), count(), strict=False))
+    | dict(zip(table["tens"].split(), count(20, 10), strict=False))
     for name, table in _LISTS["words"].items()
 }
 
@@ -63,10 +61,8 @@ def numbers(text: str, language: str = "", *, words: bool = True) -> frozenset[s
         language: By which digits and words are read, as an ISO 639-1 code; English where empty.
         words: Whether number words count: zero to twenty and the tens, each by itself, joined by a hyphen only.
     """
-    found = set(_in_digits(_plain(text, language), language))
-    if words:
-        found.update(_in_words(text, _WORDS.get(language, _WORDS["en"])))
-    return frozenset(found)
+    in_words = _in_words(text, _WORDS.get(language, _WORDS["en"])) if words else ()
+    return frozenset(chain(_in_digits(_plain(text, language), language), in_words))
 
 
 def _plain(text: str, language: str) -> str:

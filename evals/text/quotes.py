@@ -36,10 +36,9 @@ _GAP = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
 @lru_cache(maxsize=2048)
 def words(text: str) -> str:
     """The words of a text between blanks: case, marks, markup, articles and the writing of numbers folded."""
-    text = unicodedata.normalize(
-        "NFKC", _MARKUP.sub("", html.unescape(_BROKEN.sub("", _LETTER.sub(r"\1", text))))
-    ).casefold()
-    text = _PERCENT.sub("%", re.sub("[‐‑‒–−]", "-", text))
+    text = _MARKUP.sub("", html.unescape(_BROKEN.sub("", _LETTER.sub(r"\1", text))))
+    text = re.sub("[‐‑‒–−]", "-", unicodedata.normalize("NFKC", text).casefold())
+    text = _PERCENT.sub("%", text)
     found = (_THOUSANDS.sub("", word) for word in _WORD.findall(text))
     return f" {' '.join(word for word in found if word not in {'a', 'an', 'the'})} "
 

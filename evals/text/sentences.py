@@ -9,9 +9,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evals.text.tokens import LEFT_OUT, UNSPACED, lists_of, tokens
+from evals.text.tokens import LEFT_OUT, UNSPACED_SIGN, lists_of, tokens
 
 if TYPE_CHECKING:
     from nltk.tokenize import NLTKWordTokenizer
@@ -31,7 +32,6 @@ _LAST_WORD = re.compile(r"[^\s)\";}\]*:@({\[“”«»?!]{0,64}\Z")
 _NEXT_WORD = re.compile(r"\s*([^\W_]+|[;:,.!?]|)")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
 _WORD = re.compile(r"\w")
-_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 def sentences(text: str) -> list[str]:
@@ -45,12 +45,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     for first, last in _blocks(text):
         stops = [stop.end() for stop in _STOP.finditer(text, first, last) if _ends(text, stop, first)]
         stops += [stop.end() for stop in _WIDE_STOP.finditer(text, first, last)]
-        start = first
-        for end in [*sorted(stops), last]:
+        for start, end in pairwise([first, *sorted(stops), last]):
             said = text[start:end]
             if _WORD.search(said):
                 spans.append((start + len(said) - len(said.lstrip()), end - len(said) + len(said.rstrip())))
-            start = end
     return spans
 
 
@@ -100,7 +98,7 @@ def word_set(text: str) -> frozenset[str]:
     words: set[str] = set()
     for sentence in sentences(text if text.isascii() else LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))):
         for token in _nltk().tokenize(sentence):
-            if not token.isascii() and _UNSPACED_SIGN.search(token):
+            if not token.isascii() and UNSPACED_SIGN.search(token):
                 words.update(tokens(token))
             elif token.isalnum():
                 words.add(token.lower())

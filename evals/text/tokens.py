@@ -28,6 +28,7 @@ UNSPACED = (
     r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"  # Thai, Lao, Myanmar, Khmer
 )
 """Characters of scripts without blanks between words: each counts as a token."""
+UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[\u0300-\u036f\u0900-\u0dff]+[^\W_{UNSPACED}]+)*")
 """A character of an unspaced script, or a run of letters, digits and the marks between them."""
@@ -90,7 +91,6 @@ ARTICLES = {
 _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
 _EASTERN = re.compile("[\u0590-\u10ff\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uffdc]")
-_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 @lru_cache(maxsize=1024)
@@ -106,6 +106,6 @@ def normalised(text: str, language: str = "en") -> str:
         plain = text.lower().translate(_ASCII_PUNCTUATION)
     else:
         signs = (sign for sign in fold(text).translate(_ASCII_PUNCTUATION) if unicodedata.category(sign)[0] != "P")
-        plain = _UNSPACED_SIGN.sub(r" \g<0> ", "".join(signs))
+        plain = UNSPACED_SIGN.sub(r" \g<0> ", "".join(signs))
     articles = ARTICLES.get(language)
     return " ".join((articles.sub(" ", plain) if articles else plain).split())

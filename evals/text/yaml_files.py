@@ -4,11 +4,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -110,15 +109,12 @@ def read_yaml(path: Path, what: str) -> FileLayer:
     return layer
 
 
-def holds(keys: Mapping[str, Any], path: str) -> bool:
+def holds(keys: Any, path: str) -> bool:
     """Whether a path of keys and numbers, such as `info.0.path`, leads to something."""
-    place: Any = keys
-    for key in path.split("."):
-        try:
-            place = place[int(key)] if isinstance(place, list) else place[key]
-        except (LookupError, TypeError, ValueError):
-            return False
-    return True
+    first, _, rest = path.partition(".")
+    if isinstance(keys, list):
+        keys = {str(number): item for number, item in enumerate(keys)}
+    return isinstance(keys, Mapping) and first in keys and (not rest or holds(keys[first], rest))
 
 
 def layer_of(key: str, value: Any) -> dict[str, Any]:
@@ -135,10 +131,9 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """
     merged = dict(base)
     for key, value in over.items():
+        is_whole = key == "json" and (not value or "{{question}}" in str(value) or "{{messages}}" in str(value))
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        if key == "json" and (not value or any(name in str(value) for name in ("{{question}}", "{{messages}}"))):
-            both = False
-        merged[key] = merge(merged[key], value) if both else value
+        merged[key] = merge(merged[key], value) if both and not is_whole else value
     return merged
 
 
@@ -146,10 +141,9 @@ VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
 """${NAME}: stands for a value of the environment; ${NAME:-other} for that, or for the other where it is not set."""
 
 
-def is_left_out(text: str, environ: Mapping[str, str] | None = None) -> bool:
+def is_left_out(text: str) -> bool:
     """Whether a text holds a ${NAME:-} that nothing stands for, so that a header of it is not sent."""
-    env = os.environ if environ is None else environ
-    return any(other == "" and not env.get(name) for name, other in VARIABLE.findall(text) if f"${{{name}:-}}" in text)
+    return any(f"${{{name}:-}}" in text and not os.environ.get(name) for name, _ in VARIABLE.findall(text))
 
 
 def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:
@@ -167,9 +161,8 @@ def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None 
         if other is not None and not env.get(name):
             return str(other)
         if name not in env:
-            raise ConfigError(
-                f"environment variable {name} is not set", f"the configuration uses ${{{name}}}: export it"
-            )
+            hint = f"the configuration uses ${{{name}}}: export it"
+            raise ConfigError(f"environment variable {name} is not set", hint)
         if not other:
             secrets.add(env[name])
         return env[name]
@@ -213,8 +206,7 @@ _WORDS = {kind: words for words, kinds in _SAID.items() for kind in kinds.split(
 """By what pydantic calls a problem; `{kind}` is the type of what was given, and `{value}` what was given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One validation error.
 
     Attributes:
@@ -233,14 +225,12 @@ class Problem:
         return f"{self.key}: {self.what}" if self.key else self.what
 
 
-def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """All validation errors that pydantic found in data that was to be of this model."""
-    return [_problem(dict(found), model) for found in error.errors(include_url=False)]
-
-
 def first_problem(error: ValidationError, model: type[BaseModel]) -> Problem:
-    """What to correct first: a key that is unknown, for it is why another is missing, else the first thing found."""
-    problems = problems_of(error, model)
+    """What to correct first in data that was to be of this model.
+
+    A key that is unknown, for it is why another is missing; else the first problem that pydantic found.
+    """
+    problems = [_problem(dict(details), model) for details in error.errors(include_url=False)]
     return next((problem for problem in problems if problem.known), problems[0])
 
 
@@ -251,31 +241,31 @@ def nearest_hint(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
 
 
-def _problem(found: Mapping[str, Any], model: type[BaseModel]) -> Problem:
-    key = ".".join(map(str, found["loc"]))
-    if found["type"] == "extra_forbidden":
-        known = tuple(keys_at(model, found["loc"][:-1]))
-        return Problem(key, UNKNOWN_KEY, nearest_hint(str(found["loc"][-1]), known), known)
-    context = {name: f"{each:g}" if isinstance(each, float) else each for name, each in found.get("ctx", {}).items()}
-    words = _WORDS.get(found["type"])
-    if words is None:  # what pydantic puts before the words of our own checks says nothing to a user
-        what = str(found["msg"]).removeprefix("Value error, ").replace("Input should", "should")
-        return Problem(key, what, context.get("hint"))
-    value = found.get("input")
-    kind = _KINDS.get(type(value).__name__, type(value).__name__)
+def _problem(details: Mapping[str, Any], model: type[BaseModel]) -> Problem:
+    kind, place, value = details["type"], details["loc"], details.get("input")
+    key = ".".join(map(str, place))
+    if kind == "extra_forbidden":
+        known = tuple(_keys_at(model, place[:-1]))
+        return Problem(key, UNKNOWN_KEY, nearest_hint(str(place[-1]), known), known)
+    limits = details.get("ctx", {})
+    limits = {name: f"{limit:g}" if isinstance(limit, float) else limit for name, limit in limits.items()}
+    # What pydantic puts before the words of our own checks says nothing to a user.
+    own = str(details["msg"]).removeprefix("Value error, ").replace("Input should", "should")
+    type_name = _KINDS.get(type(value).__name__, type(value).__name__)
     shown = str(value).lower() if isinstance(value, bool) else repr(value)
-    shown = shown if isinstance(value, str | int | float) and len(shown) <= 40 else kind
-    return Problem(key, words.format_map({**context, "kind": kind, "value": shown}), context.get("hint"))
+    shown = shown if isinstance(value, str | int | float) and len(shown) <= 40 else type_name
+    words = _WORDS[kind].format_map({**limits, "kind": type_name, "value": shown}) if kind in _WORDS else own
+    return Problem(key, words, limits.get("hint"))
 
 
-def keys_at(model: type[BaseModel], loc: Iterable[int | str]) -> list[str]:
+def _keys_at(model: type[BaseModel], place: Iterable[int | str]) -> Iterable[str]:
     """The keys that a place within data of this model may have; numbers, keys of tables and tags are passed over."""
-    models = [model]
-    for part in loc:
-        fields = [(name, field) for each in models for name, field in each.model_fields.items()]
-        inside = [_models(field.annotation) for name, field in fields if part in (name, field.alias)]
-        models = list(chain.from_iterable(inside)) or models
-    return list(dict.fromkeys(field.alias or name for each in models for name, field in each.model_fields.items()))
+    fields = model.model_fields
+    for part in place:
+        named = [field for name, field in fields.items() if part in (name, field.alias)]
+        models = [inner for field in named for inner in _models(field.annotation)]
+        fields = {name: field for inner in models for name, field in inner.model_fields.items()} or fields
+    return dict.fromkeys(field.alias or name for name, field in fields.items())
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

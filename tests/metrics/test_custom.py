@@ -127,6 +127,12 @@ def test_what_a_function_raises_is_never_the_end_of_a_run() -> None:
     assert (found.reason or "").startswith("a fault of the metric broken: UnknownNameError (test_custom.py, line ")
 
 
+def test_a_class_is_of_the_group_generation_unless_it_names_another() -> None:
+    """As a function is."""
+    own = type("Own", (BaseMetric,), {"name": "own", "measure": lambda metric, _: metric.result(1.0)})()
+    assert own.score(sample()).group is metric(lambda _: 1, name="mine").score(sample()).group
+
+
 _HALF = type("Half", (BaseMetric,), {"name": "mine", "group": MRR.group, "measure": lambda *_: 0.5})
 
 
