@@ -135,9 +135,8 @@ class ScriptedJudge:
 
 def run_here(arguments: list[str]) -> None:
     """Run a command in this process, and print what it took."""
-    import evals.cli.commands.compare
     import evals.cli.commands.eval
-    import evals.cli.commands.show
+    import evals.cli.commands.runs
     import evals.run.checks
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge

@@ -70,9 +70,8 @@ class StopRule:
             hint = client.login_hint or "set server.headers, for example a bearer token"
             return ServerRefusedError(self.reason or "refused", hint)
         if set(outcomes.transport) == {"connect"}:
-            reason = self.reason or self._messages.most_common(1)[0][0]
-            hint = "start the server, or name yours with --rag-url"
-            return ServerUnreachableError(f"nothing answers at {client.url}: {reason}", hint)
+            reason = f"nothing answers at {client.url}: {self.reason or self._messages.most_common(1)[0][0]}"
+            return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")
         return None
 
 
