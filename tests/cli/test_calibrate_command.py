@@ -104,8 +104,7 @@ def test_its_run_is_never_the_last_one(calibrate: Cli, evals_cli: Cli, labels: P
 def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages_api: Any, tmp_path: Path) -> None:
     """It says what judging would take."""
     done = calibrate(labels, "--dry-run")
-    assert done.code == 0
-    assert "would judge with claude-sonnet-5-5: about 20 calls" in done.out
+    assert (done.code, "would judge with claude-sonnet-5-5: about 20 calls" in done.out) == (0, True)
     assert messages_api.log() == []
     assert not (tmp_path / "runs").exists()
 
@@ -136,9 +135,7 @@ def test_an_answer_without_a_verdict_is_lost(calibrate: Cli, labels: Path, messa
     assert (found["lost"], found["judge"]["agreement"]["n"], len(found["answers"])) == (1, 19, 20)
 
 
-def test_a_review_sheet_that_was_filled_in_is_read(
-    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_a_filled_in_review_sheet_is_read(calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """The answers and passages are those of the run; rows without a verdict are counted, and not judged again."""
     runs = ("--runs-dir", tmp_path / "runs")
     asked = f"eval --rag-url {golden_server} --datasets golden --samples 20 --suite core --json".split()
@@ -156,9 +153,7 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     assert evals_cli("show", found["run"], "--json", *runs).json["judge"]["calls"] == 0
 
 
-def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(
-    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_an_id_that_a_sheet_guards_is_found(calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """A spreadsheet takes the apostrophe before what may be a formula for text, and so it may be saved."""
     ids = ["=A1", "+2", "plain"]
     asked = [{"id": name, **{key: row(n, True, "")[key] for key in ("question", "expected_answer")}}
@@ -219,8 +214,8 @@ def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--score-cut", 2], "--score-cut must be above 0"),
     ],
 )
-def test_what_cannot_be_calibrated_is_wrong_usage(
-    calibrate: Cli, tmp_path: Path, rows: list[dict[str, Any]], flags: list[Any], said: str
+def test_what_cannot_be_calibrated_is_told(
+    calibrate: Cli, tmp_path: Path, rows: Any, flags: list[Any], said: str
 ) -> None:
     """One message names what is wrong."""
     done = calibrate(jsonl(tmp_path / "l.jsonl", rows), *flags)

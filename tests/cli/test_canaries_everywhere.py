@@ -152,9 +152,7 @@ def test_no_key_tells_what_a_name_of_the_environment_stands_for(told: Told, monk
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_no_key_of_a_server_gives_away_what_it_holds(
-    told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_key_of_a_server_tells_what_it_holds(told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is used, refused or sent back by the server."""
     flags = ("--dataset-file", "q.jsonl", "--no-judge", "--runs-dir", "runs")
     paths = [path for path, _ in leaves(SERVER)]
@@ -190,9 +188,7 @@ def test_no_part_of_the_judges_address_is_told(url: str, provider: str, told: To
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
-def test_the_key_of_a_judge_that_says_it_back_is_not_told(
-    provider: str, told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_judges_key_is_told(provider: str, told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """In no message, log, record or saved run."""
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", f"sk-{CORE}-x")
     keys = {"metrics": ["faithfulness"], "judge": {"provider": provider, "model": "m", "base_url": server.url}}
@@ -224,9 +220,7 @@ def test_no_part_of_an_address_on_the_command_line_is_told(url: str, told: Told,
         assert CORE not in told("eval", *flags, "--rag-url", address)
 
 
-def test_no_view_of_a_run_tells_what_it_was_asked_with(
-    told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_view_of_a_run_tells_a_secret(told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a run whose profile, address and headers hold secrets, and whose server says all of it back."""
     monkeypatch.setenv("CANARY", f"{CORE} {CORE}")
     profile = {

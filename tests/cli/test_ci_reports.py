@@ -78,20 +78,18 @@ def test_eval_leaves_a_report_and_a_comment_when_a_gate_fails(asked: Cli, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "kind"),
+    ("flags", "code", "kind"),
     [
         (["--rag-url", "http://127.0.0.1:1"], 3, "ServerUnreachableError"),
         (["--rag-url", "http://127.0.0.1:1", "--gate", "nonsense"], 2, "ConfigError"),
         (["--rag-url", "http://127.0.0.1:1", "--suite", "none"], 2, "UnknownNameError"),
     ],
 )
-def test_where_nothing_was_asked_the_report_and_the_comment_say_why(
-    ask: Cli, tmp_path: Path, arguments: list[str], code: int, kind: str
-) -> None:
+def test_reports_say_why_nothing_was_asked(ask: Cli, tmp_path: Path, flags: Any, code: int, kind: str) -> None:
     """A dead server, a gate that is none and an unknown name: the case is an error, and the old report is gone."""
     junit, comment = tmp_path / "junit.xml", tmp_path / "comment.md"
     junit.write_text("of before")
-    result = ask(*arguments, "--junit", junit, "--comment", comment)
+    result = ask(*flags, "--junit", junit, "--comment", comment)
     assert result.code == code
     ((result_of_case, kind_of_case, message),) = read_junit(junit.read_bytes()).values()
     assert (result_of_case, kind_of_case) == ("error", kind)
@@ -117,16 +115,13 @@ def test_a_command_that_is_killed_leaves_a_report_too(serve_files: Cli, tmp_path
 
 
 @pytest.mark.parametrize(("command", "flag"), [("eval", "--junit"), ("score", "--comment"), ("gate", "--junit")])
-def test_a_report_that_cannot_be_written_is_wrong_usage(
-    evals_cli: Cli, tmp_path: Path, flag: str, command: str
-) -> None:
+def test_a_report_that_cannot_be_written_is_refused(evals_cli: Cli, tmp_path: Path, flag: str, command: str) -> None:
     """Told before anything is asked, by the flag that names it."""
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"id": "q1", "question": "Why?"}\n')
     words = {"eval": [], "score": [questions, "--dataset-file", questions]}.get(command, ["aaaa"])
     result = evals_cli(command, *words, "--runs-dir", tmp_path, flag, tmp_path / "none" / "file")
-    assert result.code == 2
-    assert "there is no folder" in result.err
+    assert (result.code, "there is no folder" in result.err) == (2, True)
     assert f"change {flag}" in result.err
 
 
@@ -209,8 +204,7 @@ def test_a_summary_stays_within_what_github_shows(
     job.unlink()
     job.mkdir()
     result = evals_cli(*gate)
-    assert result.code == 0
-    assert "! no summary of the job" in result.err
+    assert (result.code, "! no summary of the job" in result.err) == (0, True)
 
 
 def test_json_and_other_machines_keep_the_output_clean(

@@ -25,9 +25,7 @@ def test_every_key_that_a_flag_sets_is_one_of_the_configuration(flags: Flags) ->
         assert last in type(sections[section]).model_fields
 
 
-def test_a_configuration_that_is_there_and_not_used_is_named(
-    evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unused_configuration_is_named(evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file is read only where --config names it."""
     monkeypatch.chdir(tmp_path)
     said = "! eval_config.yml is in this folder, but not used: add --config eval_config.yml"
@@ -80,12 +78,10 @@ def test_a_key_of_a_file_is_still_told_by_its_key(evals_cli: Cli, tmp_path: Path
     """The file is wrong then, and not the flag beside it."""
     (tmp_path / "o.yml").write_text("match: {rule: fuzzy}\n")
     done = evals_cli("eval", "--no-judge", "--seed", 1, "--config", tmp_path / "o.yml", "--runs-dir", tmp_path)
-    assert done.code == 2
-    assert "configuration: match.rule: must be" in done.err
+    assert (done.code, "configuration: match.rule: must be" in done.err) == (2, True)
 
 
 def test_resume_tells_the_flag_as_it_was_written(evals_cli: Cli, tmp_path: Path) -> None:
     """--no-judge is not --judge."""
     done = evals_cli("eval", "--resume", "x", "--no-judge", "--no-judge-cache", "--samples", 3, "--runs-dir", tmp_path)
-    assert done.code == 2
-    assert "so not --no-judge, --samples\n" in done.err
+    assert (done.code, "so not --no-judge, --samples\n" in done.err) == (2, True)

@@ -67,9 +67,7 @@ def again(runs: Path) -> str:
 
 
 @pytest.mark.parametrize("status", [HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN])
-def test_an_expired_token_half_way_advises_to_go_on(
-    ask: Callable[[Event], Any], evals_cli: Cli, runs: Path, status: HTTPStatus
-) -> None:
+def test_an_expired_token_half_way_advises_to_go_on(ask: Cli, evals_cli: Cli, runs: Path, status: HTTPStatus) -> None:
     """With a new token the answers that are there are kept: nobody is told to begin a new run."""
     expired = [True]
 
@@ -78,8 +76,7 @@ def test_an_expired_token_half_way_advises_to_go_on(
             raise loopback.Refusal(status, "the token has expired")
 
     result = ask(expire)
-    assert result.code == 4
-    assert f"then continue with: {again(runs)}" in result.err
+    assert (result.code, f"then continue with: {again(runs)}" in result.err) == (4, True)
     assert "new run" not in result.err
     assert answered(runs) == 3
     expired[0] = False
@@ -87,7 +84,7 @@ def test_an_expired_token_half_way_advises_to_go_on(
     assert (only_run(runs).status, answered(runs)) == ("complete", COUNT)
 
 
-def test_a_full_disk_gives_the_command_that_goes_on(ask: Callable[[Event], Any], evals_cli: Cli, runs: Path) -> None:
+def test_a_full_disk_gives_the_command_that_goes_on(ask: Cli, evals_cli: Cli, runs: Path) -> None:
     """It can be copied as it stands, and what was answered before is whole."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
 
@@ -108,14 +105,11 @@ def test_a_full_disk_gives_the_command_that_goes_on(ask: Callable[[Event], Any],
 
 
 @pytest.mark.parametrize("number", [1, 4, COUNT])
-def test_a_deleted_folder_is_noticed_and_no_answer_is_lost(
-    ask: Callable[[Event], Any], evals_cli: Cli, runs: Path, number: int
-) -> None:
+def test_a_deleted_folder_is_noticed_and_no_answer_is_lost(ask: Cli, evals_cli: Cli, runs: Path, number: int) -> None:
     """The message says that it was deleted, and where the answers are; the run goes on from them."""
     result = ask(lambda now: shutil.rmtree(runs) if now == number else None)
     (log,) = runs.glob("*.records.jsonl")
-    assert result.code == 4
-    assert f"{log} was deleted during the run" in result.err
+    assert (result.code, f"{log} was deleted during the run" in result.err) == (4, True)
     assert again(runs) in result.err
     assert answered(runs) == number
     assert evals_cli("eval", "--resume", only_run(runs).id, "--runs-dir", runs).code == 0

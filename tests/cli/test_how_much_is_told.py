@@ -49,8 +49,7 @@ def test_little_and_much_exclude_each_other(ask: Cli, evals_cli: Cli, golden_ser
         ask("--rag-url", golden_server, "--quiet", "--verbose"),
         evals_cli("rescore", run, "--runs-dir", tmp_path / "runs", "--no-judge", "--quiet", "--verbose"),
     ):
-        assert result.code == 2
-        assert "--quiet and --verbose exclude each other" in result.err
+        assert (result.code, "--quiet and --verbose exclude each other" in result.err) == (2, True)
 
 
 def test_a_terminal_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def fresh_server() -> Iterator[Callable[[], str]]:
         yield start
 
 
-def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path) -> None:
+def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
     """A second time there is nothing to do; a sentence of the first document is the question that checks it."""
     url = fresh_server()
     first = evals_cli("ingest", CORPUS, "--rag-url", url, "--runs-dir", tmp_path)
@@ -45,7 +45,7 @@ def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Callable
     assert told["check"]["of_these"] > 0
 
 
-def test_the_documents_of_a_dataset_are_given(evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path) -> None:
+def test_the_documents_of_a_dataset_are_given(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
     """Its first question checks them; then it is evaluated without another upload."""
     url = fresh_server()
     given = evals_cli("ingest", "--datasets", "golden", "--rag-url", url, "--runs-dir", tmp_path)
@@ -58,9 +58,7 @@ def test_the_documents_of_a_dataset_are_given(evals_cli: Cli, fresh_server: Call
     assert run.server.missing_documents == []
 
 
-def test_what_is_not_found_afterwards_is_an_error(
-    evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path
-) -> None:
+def test_what_is_not_found_afterwards_is_an_error(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
     """A question about something else retrieves nothing of it."""
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -68,8 +66,7 @@ def test_what_is_not_found_afterwards_is_an_error(
     result = evals_cli(
         "ingest", folder, "--rag-url", fresh_server(), "--runs-dir", tmp_path / "runs", "--check", "zzz qqq?"
     )
-    assert result.code == 3
-    assert "what was uploaded is not found" in result.err
+    assert (result.code, "what was uploaded is not found" in result.err) == (3, True)
 
 
 def test_what_cannot_be_ingested_is_said(evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
@@ -84,7 +81,7 @@ def test_what_cannot_be_ingested_is_said(evals_cli: Cli, golden_server: str, tmp
 
 
 def test_the_last_line_is_a_next_step_that_works(
-    evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    evals_cli: Cli, fresh_server: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the server that was given; a folder has no questions, so that a file of them comes first."""
     monkeypatch.chdir(tmp_path)

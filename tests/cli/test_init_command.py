@@ -46,9 +46,7 @@ def own_questions(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_reference_server_is_evaluated_by_what_was_written(
-    golden_server: str, evals_cli: Cli, evaluated: Callable[[], dict[str, Any]]
-) -> None:
+def test_the_reference_server_is_evaluated(golden_server: str, evals_cli: Cli, evaluated: Cli) -> None:
     """By flags alone; the last lines are the commands, with that which uploads what golden questions need."""
     made = evals_cli("init", "--rag-url", golden_server, "--questions", "golden")
     assert made.code == 0, made.err
@@ -63,7 +61,7 @@ def test_the_reference_server_is_evaluated_by_what_was_written(
 )
 def test_a_server_that_no_profile_knows_is_evaluated_by_what_was_written(
     kind: str, path: str, more: tuple[str, ...], start: Start, evals_cli: Cli, own_questions: Path,
-    evaluated: Callable[[], dict[str, Any]],
+    evaluated: Cli,
 ) -> None:  # fmt: skip
     """The server is asked the first question of the file, so that its answer shows chunks."""
     made = evals_cli(
@@ -76,7 +74,7 @@ def test_a_server_that_no_profile_knows_is_evaluated_by_what_was_written(
     assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
 
 
-def test_columns_of_ones_own_are_written_too(start: Start, evals_cli: Cli, evaluated: Callable[[], Any]) -> None:
+def test_columns_of_ones_own_are_written_too(start: Start, evals_cli: Cli, evaluated: Cli) -> None:
     """The file is read by them for the first question already."""
     rows = [
         {

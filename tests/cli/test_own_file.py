@@ -21,7 +21,7 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_output_says_that_rows_were_left_out(
+def test_every_output_tells_of_rows_left_out(
     evals_cli: Cli, questions: Path, golden_server: str, tmp_path: Path
 ) -> None:
     """100 of 150 on the terminal, in the plan, in JSON, Markdown and CSV, whose rows stand in the file's order."""
@@ -100,9 +100,7 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
         ("id=Thema", "fragen.csv: no column holds the question; its columns: Anliegen, Soll, Quelle, Thema"),
     ],
 )
-def test_columns_that_cannot_be_read_end_with_2(
-    evals_cli: Cli, sheet: Path, tmp_path: Path, columns: str, message: str
-) -> None:
+def test_columns_that_cannot_be_read_end_with_2(evals_cli: Cli, sheet: Path, columns: str, message: str) -> None:
     """One message that names the flag or the column."""
     result = evals_cli("eval", "--dataset-file", sheet, "--columns", columns, "--no-judge", "--dry-run")
     assert (result.code, result.out) == (2, "")

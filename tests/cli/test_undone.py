@@ -117,8 +117,8 @@ def test_the_way_out_leads_out(undone: Undone, errors: Any, parts: Any, ways: li
     assert [way for way in ways if way not in said] == []
 
 
-def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_message(
-    ask: Callable[..., Any], start_server: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+def test_a_server_without_answers_is_the_reason(
+    ask: Undone, start_server: Undone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same words stand in `outcomes.stopped`, for programs, and behind the count of questions not asked."""
     monkeypatch.setattr(http, "_BACKOFF", lambda _state: 0.001)

@@ -53,7 +53,7 @@ def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build, tmp_p
     assert read_junit(lenient)["gates.retrieval", "mrr@low>=0.8"][0] == "skipped"
 
 
-def test_what_went_wrong_is_a_failure_what_did_not_come_an_error_and_what_is_not_measured_skipped(
+def test_what_went_wrong_failed_or_was_not_measured(
     build_run: Build,
     tmp_path: Path,
 ) -> None:
@@ -117,9 +117,7 @@ def test_hostile_text_is_text_and_bounded(build_run: Build, tmp_path: Path) -> N
     assert "\u202e" not in text
 
 
-def test_a_run_of_many_failures_is_listed_up_to_a_bound(
-    build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failures_are_listed_to_a_bound(build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest is counted in one case."""
     monkeypatch.setattr(junit, "MOST_QUESTIONS", 20)
     run, records = build_run("a", {"right": {"mrr": 1.0}, **{f"q{n}": "timeout" for n in range(23)}})
