@@ -32,14 +32,6 @@ def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def sheet(path: Path, rows: list[dict[str, Any]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8-sig") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 TRUTH = [(n < 16, "correct" if n < 14 or n == 19 else "incorrect") for n in range(20)]
 """Of twenty answers the judge calls sixteen correct; people call fourteen of these correct, and one of the others."""
 
@@ -62,10 +54,8 @@ def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
     for name in ("agreement", "kappa", "sensitivity", "specificity"):
         low, high = judge[name]["ci"]
         assert low < judge[name]["value"] < high
-    assert done.json["confusion"] == {
-        "correct": {"correct": 14, "incorrect": 1},
-        "incorrect": {"correct": 2, "incorrect": 3},
-    }
+    confusion = {"correct": {"correct": 14, "incorrect": 1}, "incorrect": {"correct": 2, "incorrect": 3}}
+    assert done.json["confusion"] == confusion
     labels_of_both = [(each["label"], each["judged"]) for each in done.json["disagreements"]]
     assert labels_of_both == [("incorrect", "correct"), ("incorrect", "correct"), ("correct", "incorrect")]
     assert done.json["disagreements"][0]["quote"] == RIGHT.format(n=14)
@@ -146,7 +136,11 @@ def test_a_filled_in_review_sheet_is_read(calibrate: Cli, evals_cli: Cli, golden
         rows = list(csv.DictReader(file))
     rows = [{**each, "verdict": "correct" if n % 3 else "incorrect"} for n, each in enumerate(rows)]
     rows[0]["verdict"], rows[1]["verdict"] = "", "cannot_tell"
-    done = calibrate(sheet(tmp_path / "filled.csv", rows), "--json")
+    with (tmp_path / "filled.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    done = calibrate(tmp_path / "filled.csv", "--json")
     assert done.code == 0, done.err
     found = done.json
     assert (found["unlabelled"], len(found["answers"]), found["labels_from"]) == (2, 18, ["filled.csv"])
@@ -156,8 +150,7 @@ def test_a_filled_in_review_sheet_is_read(calibrate: Cli, evals_cli: Cli, golden
 def test_an_id_that_a_sheet_guards_is_found(calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """A spreadsheet takes the apostrophe before what may be a formula for text, and so it may be saved."""
     ids = ["=A1", "+2", "plain"]
-    asked = [{"id": name, **{key: row(n, True, "")[key] for key in ("question", "expected_answer")}}
-             for n, name in enumerate(ids)]  # fmt: skip
+    asked = [{**row(n, True, ""), "id": name} for n, name in enumerate(ids)]
     file, runs = jsonl(tmp_path / "questions.jsonl", asked), ("--runs-dir", tmp_path / "runs")
     flags = f"eval --rag-url {golden_server} --metrics answer_correctness --json".split()
     done = evals_cli(*flags, "--dataset-file", file, *runs)
@@ -169,49 +162,34 @@ def test_an_id_that_a_sheet_guards_is_found(calibrate: Cli, evals_cli: Cli, gold
     assert [each["id"] for each in done.json["answers"]] == ids
 
 
+PLAIN = {"question": "a", "answer": "b"}
+YES = {**PLAIN, "label": "yes"}
+METRICS = [{**YES, "question": name, "metric": name} for name in ("faithfulness", "answer_relevancy")]
+
+
 @pytest.mark.parametrize(
     ("rows", "flags", "said"),
     [
-        ([{"question": "a", "answer": "b"}], [], "has no column of labels"),
-        ([{"question": "a", "answer": "b", "label": ""}], [], "no row has a label"),
-        ([{"question": "a", "answer": "b", "preferred": True, "system": "new"}], [], "has no column of labels"),
-        ([{"question": "a", "answer": "b", "label": "cannot tell"}], [], "no row has a label"),
+        ([PLAIN], [], "has no column of labels"),
+        ([{**PLAIN, "label": ""}], [], "no row has a label"),
+        ([{**PLAIN, "preferred": True, "system": "new"}], [], "has no column of labels"),
+        ([{**PLAIN, "label": "cannot tell"}], [], "no row has a label"),
         ([{"question": "a", "label": "yes"}], [], "no question and answer to judge"),
         ([{"answer": "b", "label": "yes"}], [], "neither id nor question"),
         ([{"id": "x", "run": "abcd", "label": "yes"}], [], "no run 'abcd'"),
-        ([{"question": "a", "answer": "b", "label": "maybe"}], [], "label 'maybe' is not one of yes and no"),
-        ([{"question": "a", "answer": "b", "label": "yes"}] * 2, [], "labelled at l.jsonl, line 1 already"),
-        (
-            [{"question": "a", "answer": "b", "label": "yes", "annotator": who} for who in ("x", "y")],
-            [],
-            "of several people, what they agree on",
-        ),
-        ([{"question": "a", "answer": "b", "label": 5}], [], "--scale 1,5"),
-        (
-            [{"question": "a", "answer": "b", "label": "yes"}, {"question": "c", "answer": "d", "label": "so so"}],
-            [],
-            "l.jsonl, line 2: label 'so_so' is not one of yes and no",
-        ),
-        ([{"question": "a", "answer": "b", "label": 7}], ["--scale", "1,5"], "or numbers from 1 (worst) to 5"),
-        (
-            [
-                {"question": n, "answer": "b", "label": "yes", "metric": m}
-                for n, m in enumerate(("faithfulness", "answer_relevancy"))
-            ],
-            [],
-            "the labels are about answer_relevancy and faithfulness",
-        ),
-        ([{"question": "a", "answer": "b", "label": "yes"}], [], "no labelled answer has a value"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "mrr"], "not decided by a judge"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "hallucination"], "more of it is not better"),
-        (
-            [{"question": "a", "answer": "b", "label": "yes", "metric": "answer_correctness"}],
-            ["--metric", "answer_relevancy"],
-            "no row is about answer_relevancy",
-        ),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--no-judge"], "without a judge"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--scale", "x"], "not a scale: 'x'"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--score-cut", 2], "--score-cut must be above 0"),
+        ([YES] * 2, [], "labelled at l.jsonl, line 1 already"),
+        ([{**YES, "annotator": name} for name in ("x", "y")], [], "of several people, what they agree on"),
+        ([{**PLAIN, "label": 5}], [], "--scale 1,5"),
+        ([YES, {**PLAIN, "label": "so so"}], [], "l.jsonl, line 2: label 'so_so' is not one of yes and no"),
+        ([{**PLAIN, "label": 7}], ["--scale", "1,5"], "or numbers from 1 (worst) to 5"),
+        (METRICS, [], "the labels are about answer_relevancy and faithfulness"),
+        ([YES], [], "no labelled answer has a value"),
+        ([YES], ["--metric", "mrr"], "not decided by a judge"),
+        ([YES], ["--metric", "hallucination"], "more of it is not better"),
+        (METRICS[:1], ["--metric", "answer_relevancy"], "no row is about answer_relevancy"),
+        ([YES], ["--no-judge"], "without a judge"),
+        ([YES], ["--scale", "x"], "not a scale: 'x'"),
+        ([YES], ["--score-cut", 2], "--score-cut must be above 0"),
     ],
 )
 def test_what_cannot_be_calibrated_is_told(

@@ -187,8 +187,7 @@ def test_a_run_goes_on_after_ctrl_c(evals_cli: Cli, start_server: Cli, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
-    [(["--samples", 5], "--samples"), (["--rag-url", "http://127.0.0.1:9"], "http://127.0.0.1:9")],
+    ("flags", "said"), [(["--samples", 5], "--samples"), (["--rag-url", "http://127.0.0.1:9"], "http://127.0.0.1:9")]
 )
 def test_resume_takes_the_questions_and_the_server_of_the_run(
     evals_cli: Cli, golden_run: EvalRun, tmp_path: Path, flags: list[object], said: str

@@ -13,15 +13,9 @@ QUESTIONS = [
     {"id": "q1", "question": "Cooling-off?", "gold_passages": [{"text": "fourteen days", "document_id": "guide"}]},
     {"id": "q2", "question": "Excess?", "gold_passages": [{"text": "an excess of 300 euros"}]},
 ]
+CHUNK = {"text": "It is fourteen days.", "document_id": "guide"}
 ANSWERS = [
-    {
-        "question_id": "q1",
-        "answer": "Fourteen days.",
-        "chunks": [{"text": "It is fourteen days.", "document_id": "guide"}],
-        "citations": [{"index": 1}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 3},
-        "latency_ms": 800,
-    },
+    {"question_id": "q1", "answer": "14.", "chunks": [CHUNK], "citations": [{"index": 1}], "latency_ms": 800},
     {"question_id": "q2", "answer": "I don't know.", "chunks": ["nothing", "with an excess of 300 euros"]},
 ]
 BLOCK = """\
@@ -135,10 +129,8 @@ def test_a_missing_answer_makes_the_run_partial(score: Cli) -> None:
     done = score([ANSWERS[0], {**ANSWERS[1], "question_id": "q9"}], "--json")
     run = done.json
     assert (done.code, run["status"], run["outcomes"]["not_asked"]) == (4, "partial", 1)
-    assert run["notes"][:2] == [
-        "1 question without a saved answer: q2",
-        "1 question answered but not in the dataset, ignored: q9",
-    ]
+    ignored = "1 question answered but not in the dataset, ignored: q9"
+    assert run["notes"][:2] == ["1 question without a saved answer: q2", ignored]
     assert values(run)["recall_at_5"] == 1.0
     assert "1 of 2 questions has no saved answer" in done.err
 
@@ -147,9 +139,8 @@ def test_a_gate_that_is_not_met_is_exit_1(score: Cli) -> None:
     """As with eval; the run is saved all the same."""
     assert score(ANSWERS, "--gate", "mrr>=0.7").code == 0
     done = score(ANSWERS, "--gate", "mrr>=0.8")
-    assert (done.code, "mrr>=0.8: not met" in done.out) == (1, True)
-    assert "gate failed: 1 of 1 gate" in done.err
-    assert "saved to" in done.out
+    assert (done.code, "gate failed: 1 of 1 gate" in done.err) == (1, True)
+    assert all(words in done.out for words in ("mrr>=0.8: not met", "saved to"))
 
 
 @pytest.mark.parametrize(
@@ -219,26 +210,6 @@ SPANS = {"q1": "her statement suggested a lack of remorse", "q2": "", "q3": "96 
 """Predictions of an extractive system: the empty one abstains."""
 
 
-@pytest.fixture
-def spans(evals_cli: Cli, tmp_path: Path) -> Callable[..., dict[str, float | None]]:
-    """Score a file of answers to four questions, of which one has an answer; returns the values."""
-
-    def run(name: str, content: str) -> dict[str, float | None]:
-        asked = [{"id": key, "question": f"What is {key}?", "is_unanswerable": True} for key in ("q1", "q2", "q4")]
-        asked.append({"id": "q3", "question": "How long?", "expected_answer": "96 hours", "is_unanswerable": False})
-        (tmp_path / "asked.json").write_text(json.dumps(asked))
-        (tmp_path / name).write_text(content)
-        names = "squad_em,squad_f1,unanswerable_accuracy"
-        flags = ("--dataset-file", tmp_path / "asked.json", "--metrics", names, "--runs-dir", tmp_path / "runs")
-        done = evals_cli("score", tmp_path / name, *flags, "--no-judge", "--json")
-        assert done.code == 0, done.err
-        again = evals_cli("rescore", done.json["id"], "--runs-dir", tmp_path / "runs", "--json")
-        assert values(again.json) == values(done.json)
-        return values(done.json)
-
-    return run
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -248,6 +219,16 @@ def spans(evals_cli: Cli, tmp_path: Path) -> Callable[..., dict[str, float | Non
     ],
     ids=["SQuAD's form", "indented", "by its key"],
 )
-def test_an_extractive_system_abstains_only_where_it_is_empty(spans: Cli, name: str, content: str) -> None:
+def test_an_extractive_system_abstains_only_where_it_is_empty(
+    evals_cli: Cli, tmp_path: Path, name: str, content: str
+) -> None:
     """No detector reads the others: a span that sounds like a refusal is the text that it is, also when rescored."""
-    assert spans(name, content) == {"squad_em": 0.5, "squad_f1": 0.5, "unanswerable_accuracy": 0.5}
+    asked: list[Any] = [{"id": key, "question": f"{key}?", "is_unanswerable": True} for key in ("q1", "q2", "q4")]
+    asked.append({"id": "q3", "question": "How long?", "expected_answer": "96 hours", "is_unanswerable": False})
+    (tmp_path / "asked.json").write_text(json.dumps(asked))
+    (tmp_path / name).write_text(content)
+    runs, metrics = ("--runs-dir", tmp_path / "runs"), ("--metrics", "squad_em,squad_f1,unanswerable_accuracy")
+    flags = ("--dataset-file", tmp_path / "asked.json", *metrics, "--no-judge", "--json")
+    run = evals_cli("score", tmp_path / name, *flags, *runs).json
+    assert values(run) == {"squad_em": 0.5, "squad_f1": 0.5, "unanswerable_accuracy": 0.5}
+    assert values(evals_cli("rescore", run["id"], *runs, "--json").json) == values(run)

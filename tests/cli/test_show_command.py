@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from whole_runs import put_records, scored
+from whole_runs import kept_run, scored
 
 from evals import EvalRun
 from evals.metrics import parse_metric
@@ -60,9 +60,8 @@ def test_show_explains_one_question(show: Cli, golden_run: EvalRun) -> None:
     record = next(each for each in golden_run.records() if each.question.gold_passages)
     ids = [each.question.id for each in golden_run.records()]
     question = record.question
-    start = next(
-        question.id[:end] for end in range(1, 9) if sum(name.startswith(question.id[:end]) for name in ids) == 1
-    )
+    starts = (question.id[:end] for end in range(1, 9))
+    start = next(start for start in starts if sum(name.startswith(start) for name in ids) == 1)
     out, whole = show(golden_run.id, "--question", start).out, show(golden_run.id, "--question", start, "--all").out
     assert all(words in out for words in (question.question[:40], "recall_at_5", "expected  "))
     assert record.response is not None
@@ -133,12 +132,9 @@ def test_gold_is_marked_among_the_chunks_and_what_is_missing_is_named(show: Cli,
 
 def test_an_answer_that_was_not_found_is_shown_with_its_body(show: Cli, build_run: Cli, tmp_path: Path) -> None:
     """Whoever mends a mapping needs to see what it reads; one attempt is one."""
-    store = RunStore(tmp_path / "runs")
-    store.prepare()
     run, (record,) = build_run("abcd", {"q": "malformed"})
     response = record.response.model_copy(update={"raw": '{"text": "It is \x1b[2J here."}'})
-    store.save(run)
-    put_records(store, run, [record.model_copy(update={"response": response})])
+    kept_run(tmp_path / "runs", run, [record.model_copy(update={"response": response})])
     out = show("abcd", "--question", "q").out
     assert "no answer: malformed, no answer came" in out
     assert 'the body: {"text": "It is \ufffd[2J here."}' in out
@@ -237,46 +233,33 @@ def partly(save: Cli) -> RunStore:
 
 
 def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_cli: Cli) -> None:
-    """Two easy questions, and a mean over the one of them that the metric applies to."""
-    out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
-    assert re.search(r"^easy \(n=2\) .*1\.000", out, re.M)
-
-
-def test_slices_are_given_to_programs_too(partly: RunStore, evals_cli: Cli) -> None:
-    """Every value of the key with its questions and its scorecard, and nothing else."""
-    said = evals_cli("show", "abcd", "--by", "kind", "--json", "--runs-dir", partly.folder).json
+    """Two easy questions, and a mean over one of them, also for programs; a run that did not finish has no slices."""
+    by_kind = ("--by", "kind", "--runs-dir", partly.folder)
+    assert re.search(r"^easy \(n=2\) .*1\.000", evals_cli("show", "abcd", *by_kind).out, re.M)
+    said = evals_cli("show", "abcd", *by_kind, "--json").json
     assert (said["id"], said["by"], list(said["slices"])) == ("abcd", "kind", ["easy", "hard"])
     easy = said["slices"]["easy"]
     (mrr,) = (metric for metric in easy["scorecard"]["metrics"] if metric["name"] == "mrr")
     assert (easy["questions"], mrr["value"], mrr["sample_size"]) == (2, 1.0, 1)
+    refused = evals_cli("show", "beef", *by_kind, "--json")
+    assert (refused.code, refused.out, "evals eval --resume beef" in refused.err) == (2, "", True)
 
 
-def test_slices_of_a_run_that_did_not_finish_are_refused(partly: RunStore, evals_cli: Cli) -> None:
-    """A program gets no empty scorecards; it is told how to go on."""
-    result = evals_cli("show", "beef", "--by", "kind", "--json", "--runs-dir", partly.folder)
-    assert (result.code, result.out) == (2, "")
-    assert "evals eval --resume beef" in result.err
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [pytest.param(0.1, True, id="where it shows"), pytest.param(0.9, False, id="not elsewhere")]
-)
-def test_show_prints_the_hints_that_apply(
-    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path, value: float, shown: bool
-) -> None:
+def test_show_prints_the_hints_that_apply(ask: Cli, show: Cli, golden_server: str, tmp_path: Path) -> None:
     """A hint stands below the scorecard with the metrics that it rests on, and only where its pattern shows."""
     saved = ask("--rag-url", golden_server, "--metrics", "source_citation_quality", "--json").json
     (path,) = (tmp_path / "runs").glob("*Z.json")
     (metric,) = (m for m in saved["scorecard"]["metrics"] if m["name"] == "source_citation_quality")
-    metric["value"] = value
     saved["outcomes"]["citations"] = 0  # the hint is for answers that come without
-    path.write_text(json.dumps(saved))
-    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--all").out
-    assert ("(source_citation_quality 0.10)" in " ".join(out.split())) is shown
-    assert ("→ The answers rarely say where they come from" in out) is shown
+    for value in (0.1, 0.9):
+        metric["value"] = value
+        path.write_text(json.dumps(saved))
+        out = show(saved["id"], "--all").out
+        assert ("(source_citation_quality 0.10)" in " ".join(out.split())) is (value == 0.1)
+        assert ("→ The answers rarely say where they come from" in out) is (value == 0.1)
 
 
-def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Cli, tmp_path: Path) -> None:
+def test_a_question_shows_what_its_checks_found(show: Cli, build_run: Cli, tmp_path: Path) -> None:
     """The share of the facts that hold, and of a list that is named."""
     facts = [{"name": "has_red", "any": ["red"]}, {"name": "has_7", "numbers": ["7"]}]
     checks = [
@@ -285,11 +268,7 @@ def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Cli, 
     ]
     run, (record,) = build_run("a1", {"q": {}}, questions={"q": {"checks": checks}})
     metrics = [parse_metric(name) for name in ("fact_score", "rules_coverage")]
-    store = RunStore(tmp_path)
     response = record.response.model_copy(update={"answer": "It is red."})
-    records = scored(metrics, [record.model_copy(update={"response": response})])
-    run = run.model_copy(update={"completed_at": run.created_at})
-    store.save(run)
-    put_records(store, run, records)
-    out = " ".join(evals_cli("show", "a1", "--question", "q", "--runs-dir", tmp_path).out.split())
+    kept_run(tmp_path / "runs", run, scored(metrics, [record.model_copy(update={"response": response})]))
+    out = " ".join(show("a1", "--question", "q").out.split())
     assert "fact_score 0.5 rules_coverage 1" in out

@@ -1,29 +1,17 @@
 """What is said of a run that is not complete: its own cause, and a way out that leads out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from evals.cli.saved import next_command, what_is_undone
 from evals.client import http
-from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
+from evals.schemas import Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord
-
-
-@dataclass
-class Held:
-    """A run with its records in memory."""
-
-    run: EvalRun
-    found: list[EvalRecord]
-
-    def records(self) -> list[EvalRecord]:
-        return self.found
-
 
 Undone = Callable[..., Any]
 FOLDER = Path("else where")
@@ -40,22 +28,17 @@ def undone(build_run: Callable[..., Any]) -> Undone:
         for place, error in enumerate(errors):
             response = records[place].response.model_copy(update={"error": ResponseError.model_validate(error)})
             records[place] = records[place].model_copy(update={"response": response})
-        outcomes = Outcomes(
-            answered=40 - not_asked - len(errors),
-            not_asked=not_asked,
-            stopped=parts.pop("stopped", None),
-            transport={error["kind"]: len(errors) for error in errors},
-            judge=judge or {},
-        )
+        outcomes = {"answered": 40 - not_asked - len(errors), "not_asked": not_asked, "judge": judge or {}}
+        outcomes |= {"stopped": parts.pop("stopped", None), "transport": {each["kind"]: len(errors) for each in errors}}
         changes = {
             "status": "partial",
             "completed_at": run.created_at,
             "question_count": 40,
             "error_count": len(errors),
-            "outcomes": outcomes,
+            "outcomes": Outcomes.model_validate(outcomes),
             "judge": JudgeRecord(model="m", origin="http://judge", prevented=prevented),
         }
-        return Held(run.model_copy(update={**changes, **parts}), records)
+        return SimpleNamespace(run=run.model_copy(update={**changes, **parts}), records=lambda: records)
 
     return build
 

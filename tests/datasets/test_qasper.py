@@ -102,9 +102,7 @@ def test_a_paper_is_one_markdown_document(load: Load) -> None:
 
 
 NAMES = st.one_of(
-    st.none(),
-    st.text("ab \n", max_size=8),
-    st.sampled_from(["Experiments ::: Setup", "Results", "Related\nWork"]),
+    st.none(), st.text("ab \n", max_size=8), st.sampled_from(["Experiments ::: Setup", "Results", "Related\nWork"])
 )
 
 
