@@ -63,22 +63,20 @@ def test_the_version_is_printed() -> None:
     assert out.stdout.startswith("rag-evals ")
 
 
-def raising(error: Exception) -> typer.Typer:
-    """A command line of one command, which raises."""
-    app = typer.Typer()
-
-    @app.command()
-    def command() -> None:
-        raise error
-
-    return app
-
-
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ended:
     """How a command ends that raises: its exit code, and what it said."""
     monkeypatch.setattr("sys.argv", ["evals"])
-    return lambda error: (run(raising(error)), capsys.readouterr().err)
+
+    def end(error: Exception) -> tuple[int, str]:
+        def command() -> None:
+            raise error
+
+        app = typer.Typer()
+        app.command()(command)
+        return run(app), capsys.readouterr().err
+
+    return end
 
 
 def test_no_message_steers_the_terminal(ended: Ended) -> None:

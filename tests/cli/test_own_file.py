@@ -77,17 +77,12 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
         assert note in plan
         assert f"! {note}" in shown
         assert f"- {note}" in exported
-    assert run["eval_config"]["columns"] == {
-        "question": "Anliegen",
-        "expected_answer": "soll",
-        "gold_passages": "Quelle",
-    }
+    columns = {"question": "Anliegen", "expected_answer": "Soll", "gold_passages": "Quelle"}
+    assert run["eval_config"]["columns"] == {**columns, "expected_answer": "soll"}
     (found,) = run["fingerprints"]
-    assert found["columns"] == {"question": "Anliegen", "expected_answer": "Soll", "gold_passages": "Quelle"}
-    assert (found["notes"], found["dropped"]) == (
-        [f"{notes[0]} (`columns` names what is read otherwise)"],
-        {"expected answer that declines to answer": 1},
-    )
+    assert found["columns"] == columns
+    assert found["notes"] == [f"{notes[0]} (`columns` names what is read otherwise)"]
+    assert found["dropped"] == {"expected answer that declines to answer": 1}
 
 
 @pytest.mark.parametrize(
@@ -107,24 +102,19 @@ def test_columns_that_cannot_be_read_end_with_2(evals_cli: Cli, sheet: Path, col
     assert f"error: {message}" in result.err
 
 
-def test_files_of_promptfoo_end_with_2_and_the_form_that_is_read(evals_cli: Cli, tmp_path: Path) -> None:
-    """In each of the forms in which it keeps tests."""
+def test_files_that_are_not_read_any_more_end_with_2(evals_cli: Cli, tmp_path: Path) -> None:
+    """Those of promptfoo in each of its forms, and topics of TREC by their name and by having no header."""
     row = {"vars": {"question": "How long?"}, "assert": [{"type": "equals", "value": "96 hours"}]}
     contents = {
         "q.jsonl": json.dumps(row),
         "q.csv": "question,__expected\nHow long?,96 hours\n",
         "q.yaml": json.dumps({"prompts": ["{{question}}"], "tests": [row]}),
         "output.json": json.dumps({"evalId": "e", "results": {"results": [{"testCase": row}]}}),
+        "topics.tsv": "301\tWhat?\n302\tWho?\n",
     }
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
         result = evals_cli("stats", "--dataset-file", tmp_path / name)
-        assert (result.code, "files of promptfoo are not read any more" in result.err) == (2, True), name
-        assert "write a table with the columns question and expected_answer" in result.err
-
-
-def test_topics_of_trec_end_with_2(evals_cli: Cli, tmp_path: Path) -> None:
-    """They are known by their name and by having no header."""
-    (tmp_path / "topics.tsv").write_text("301\tWhat?\n302\tWho?\n")
-    result = evals_cli("stats", "--dataset-file", tmp_path / "topics.tsv")
-    assert (result.code, "files of TREC topics are not read any more" in result.err) == (2, True)
+        files = "TREC topics" if name == "topics.tsv" else "promptfoo"
+        assert (result.code, f"files of {files} are not read any more" in result.err) == (2, True), name
+        assert files != "promptfoo" or "write a table with the columns question and expected_answer" in result.err
