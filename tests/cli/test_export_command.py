@@ -1,7 +1,5 @@
 """`evals export`: to standard output and to a file."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,24 +16,19 @@ def export(save: Callable[..., Any], evals_cli: Cli, tmp_path: Path) -> Cli:
     save("abcd1234", {"q1": {"mrr": 0.5}, "q2": "timeout"}, name="Größe")
 
     def call(*arguments: object, run_id: str = "abcd") -> Any:
-        if "RUN" in arguments:
-            return evals_cli("export", run_id, *arguments[1:], "--runs-dir", tmp_path / "runs")
-        return evals_cli("export", "--run-id", run_id, "--runs-dir", tmp_path / "runs", *arguments)
+        run = [run_id, *arguments[1:]] if "RUN" in arguments else ["--run-id", run_id, *arguments]
+        return evals_cli("export", *run, "--runs-dir", tmp_path / "runs")
 
     return call
 
 
-def test_csv_goes_to_standard_output_without_a_mark(export: Cli) -> None:
-    """It is the default format, and a pipe gets it as plain UTF-8."""
-    result = export()
-    assert result.code == 0
-    assert [row["id"] for row in csv.DictReader(io.StringIO(result.out))] == ["q1", "q2"]
-
-
-@pytest.mark.parametrize(("form", "begin"), [("json", '{"id":'), ("markdown", "### score ")])
-def test_each_format_is_printed(export: Cli, form: str, begin: str) -> None:
-    """And nothing but the export."""
-    result = export("--format", form)
+@pytest.mark.parametrize(
+    ("flags", "begin"),
+    [([], "id,dataset,"), (["--format", "json"], '{"id":'), (["--format", "markdown"], "### score ")],
+)
+def test_each_format_is_printed(export: Cli, flags: list[str], begin: str) -> None:
+    """And nothing but the export; CSV is the default, and a pipe gets it without a mark."""
+    result = export(*flags)
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith(begin)
 

@@ -40,18 +40,20 @@ def merge(evals_cli: Cli, tmp_path: Path) -> Cli:
     return lambda *arguments: evals_cli("merge", *arguments, "--runs-dir", tmp_path / "merged")
 
 
-def test_shards_of_other_machines_make_one_run(shards: Cli, ask: Cli, merge: Cli, golden_server: str) -> None:
-    """The same values and notes as of one run, but those of time, which no two runs share."""
+def test_shards_of_other_machines_make_one_run(
+    shards: Cli, ask: Cli, merge: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """The same values and notes as of one run, but those of time; `show` says what it is of."""
     whole = ask("--rag-url", golden_server, "--json").json
     result = merge(*shards(), "--json", "--name", "nightly")
     assert result.code == 0, result.err
     run = result.json
     assert (run["name"], run["question_count"], run["status"]) == ("nightly", 12, "complete")
     assert timeless(run) == timeless(whole)
-    assert [note for note in run["notes"] if "users wait" not in note] == [
-        note for note in whole["notes"] if "users wait" not in note
-    ]
+    notes, those_of_one = ([note for note in each["notes"] if "users wait" not in note] for each in (run, whole))
+    assert notes == those_of_one
     assert [one["shard"] for one in run["merged_from"]] == ["1/2", "2/2"]
+    assert "merged from 2 shards" in evals_cli("show", run["id"], "--runs-dir", tmp_path / "merged").out
 
 
 def timeless(run: dict[str, Any]) -> dict[str, Any]:
@@ -79,11 +81,3 @@ def test_a_partial_shard_ends_with_4(ask: Cli, merge: Cli, start_server: Cli, tm
     result = merge(*files, "--allow-partial")
     assert (result.code, f"evals eval --resume {runs['1/2'].id}" in result.err) == (4, True)
     assert "of 12 questions brought no answer" in result.err
-
-
-def test_show_says_what_a_run_was_merged_from(shards: Cli, merge: Cli, evals_cli: Cli, tmp_path: Path) -> None:
-    """In its first line."""
-    run = merge(*shards(), "--json").json
-    shown = evals_cli("show", run["id"], "--runs-dir", tmp_path / "merged").out
-    assert len(run["merged_from"]) == 2
-    assert "merged from 2 shards" in shown

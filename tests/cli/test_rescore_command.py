@@ -31,11 +31,8 @@ def test_a_mapping_that_finds_nothing_ends_with_4(rescored: Cli, flags: list[str
     """The run is saved and printed all the same, and the message says what is wrong and what to mend."""
     result = rescored("--remap", *flags, config=WRONG)
     assert result.code == 4
-    assert (
-        "the run is failed: 12 of 12 questions brought no answer (malformed: 12; such as the body has no text"
-        in result.err
-    )
-    assert "server.map" in result.err
+    failed = "12 of 12 questions brought no answer (malformed: 12; such as the body has no text"
+    assert all(words in result.err for words in (f"the run is failed: {failed}", "server.map"))
     assert "failed" in {run.status for run in RunStore(tmp_path / "runs").runs()}
     if flags:
         assert json.loads(result.out)["status"] == "failed"
@@ -82,46 +79,33 @@ def test_a_dry_run_says_what_judging_takes(rescored: Cli, tmp_path: Path, monkey
     assert plan["estimate"]["basis"] == "over the answers that are there"
 
 
-ANSWERS = [{"question_id": "q1", "answer": "96 hours"}]
-QUESTIONS = [{"id": "q1", "question": "How long?", "expected_answer": "96 hours"}]
-
-
-@pytest.fixture
-def saved(evals_cli: Cli, tmp_path: Path) -> str:
-    """The id of a saved run, which needed no server."""
-    (tmp_path / "q.json").write_text(json.dumps(QUESTIONS))
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, ANSWERS)))
-    done = evals_cli(
-        "score", tmp_path / "a.jsonl", "--dataset-file", tmp_path / "q.json", "--metrics", "exact_match", "--no-judge",
-        "--runs-dir", tmp_path / "runs", "--json",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    return str(done.json["id"])
-
-
-def test_a_key_without_effect_ends_with_2_and_saves_nothing(evals_cli: Cli, saved: str, tmp_path: Path) -> None:
+def test_a_key_without_effect_ends_with_2_and_saves_nothing(rescored: Cli, tmp_path: Path) -> None:
     """A run that says of itself what was not so would be compared as if it were."""
-    (tmp_path / "o.yml").write_text("datasets: [squad_v2]\nserver: {url: 'http://other:1'}\nconcurrency: 9\n")
-    done = evals_cli("rescore", saved, "--config", tmp_path / "o.yml", "--runs-dir", tmp_path / "runs")
+    done = rescored(config="datasets: [squad_v2]\nserver: {url: 'http://other:1'}\nconcurrency: 9\n")
     assert done.code == 2
     assert "concurrency, datasets, server.url have no effect on answers that are there already" in done.err
     assert len(RunStore(tmp_path / "runs").runs()) == 1
 
 
-def test_the_folder_of_runs_may_stand_in_the_file(evals_cli: Cli, saved: str, tmp_path: Path) -> None:
+def test_the_folder_of_runs_may_stand_in_the_file(evals_cli: Cli, golden_run: EvalRun, tmp_path: Path) -> None:
     """As for `eval`; the run is looked for there and saved there."""
-    (tmp_path / "o.yml").write_text(f"runs_dir: {json.dumps(str(tmp_path / 'runs'))}\nconfidence: 0.9\n")
-    done = evals_cli("rescore", saved, "--config", tmp_path / "o.yml", "--json")
+    config = {"runs_dir": str(tmp_path / "runs"), "confidence": 0.9, "judge": False}
+    (tmp_path / "o.yml").write_text(json.dumps(config))
+    done = evals_cli("rescore", golden_run.id, "--config", tmp_path / "o.yml", "--json")
     assert done.code == 0, done.err
     assert done.json["eval_config"]["confidence"] == 0.9
-    assert {run.id for run in RunStore(tmp_path / "runs").runs()} == {saved, done.json["id"]}
+    assert {run.id for run in RunStore(tmp_path / "runs").runs()} == {golden_run.id, done.json["id"]}
 
 
-def test_a_file_of_questions_has_one_name_everywhere(evals_cli: Cli, saved: str, tmp_path: Path) -> None:
+def test_a_file_of_questions_has_one_name_everywhere(evals_cli: Cli, tmp_path: Path) -> None:
     """In the run, in its slices, in the table of a question a row, and in the statistics of the file."""
-    runs = ("--runs-dir", tmp_path / "runs")
-    assert RunStore(tmp_path / "runs").load(saved).datasets == ["q"]
-    assert '"dataset":"q"' in evals_cli("export", "--run-id", saved, "--format", "json", *runs).out
-    header, row = evals_cli("export", "--run-id", saved, "--format", "csv", *runs).out.splitlines()[:2]
+    questions, answers, runs = tmp_path / "q.json", tmp_path / "a.jsonl", ("--runs-dir", tmp_path / "runs")
+    questions.write_text(json.dumps([{"id": "q1", "question": "How long?", "expected_answer": "96 hours"}]))
+    answers.write_text(json.dumps({"question_id": "q1", "answer": "96 hours"}))
+    flags = ("--dataset-file", questions, "--metrics", "exact_match", "--no-judge", "--json")
+    run = evals_cli("score", answers, *flags, *runs).json
+    assert run["datasets"] == ["q"]
+    assert '"dataset":"q"' in evals_cli("export", "--run-id", run["id"], "--format", "json", *runs).out
+    header, row = evals_cli("export", "--run-id", run["id"], "--format", "csv", *runs).out.splitlines()[:2]
     assert dict(zip(header.split(","), row.split(","), strict=False))["dataset"] == "q"
-    assert "q: from q.json;" in evals_cli("stats", "--dataset-file", tmp_path / "q.json").out
+    assert "q: from q.json;" in evals_cli("stats", "--dataset-file", questions).out

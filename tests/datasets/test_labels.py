@@ -62,7 +62,6 @@ def test_passages_are_read_from_one_cell_or_several(tmp_path: Path, written: Any
     [
         ({"label": ["yes"]}, "line 1: a label is a word or a number, not list"),
         ({"label": "yes", "chunks": '["torn'}, "line 1: not valid JSON"),
-        ({"label": "yes", "question": None}, "line 1: neither id nor question"),
     ],
 )
 def test_a_wrong_row_is_named(tmp_path: Path, written: Any, said: str) -> None:
