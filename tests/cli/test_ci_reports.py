@@ -29,6 +29,13 @@ def asked(ask: Cli, golden_server: str) -> Cli:
 
 
 @pytest.fixture
+def gate(save: Cli, evals_cli: Cli, tmp_path: Path) -> Cli:
+    """Run `gate` on a run of fifty questions, of which half are right."""
+    save("aaaa", recall(50, 0.5))
+    return lambda *flags: evals_cli("gate", "aaaa", "--runs-dir", tmp_path / "runs", *flags)
+
+
+@pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A job of GitHub Actions; returns the file of its summary."""
     summary = tmp_path / "summary.md"
@@ -179,28 +186,26 @@ def test_a_server_cannot_speak_to_the_job(save: Cli, evals_cli: Cli, job: Path, 
     assert ("##[" in result.err, commands_of(result.err)) == (False, [])
 
 
-def test_a_summary_stays_within_what_github_shows(
-    save: Cli, evals_cli: Cli, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_summary_stays_within_what_github_shows(gate: Cli, job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no room left it says so once; a job does not fail by its summary, and other machines have none."""
-    save("aaaa", recall(50, 0.5))
-    gate = ("gate", "aaaa", "--gate", "recall_at_5>=0.1", "--runs-dir", tmp_path / "runs")
+    met = ("--gate", "recall_at_5>=0.1")
     monkeypatch.setattr(ci, "MOST_BYTES", 1_000)
     job.write_bytes(b"x" * 900)
-    assert evals_cli(*gate).code == 0
-    assert "the summary of the job is full" in evals_cli(*gate).err
+    assert gate(*met).code == 0
+    assert "the summary of the job is full" in gate(*met).err
     assert job.stat().st_size <= 1_000
     job.unlink()
     job.mkdir()
-    result = evals_cli(*gate)
+    result = gate(*met)
     assert (result.code, "! no summary of the job" in result.err) == (0, True)
+    monkeypatch.setenv("GITHUB_ACTIONS", "false")
+    result = gate(*met)
+    assert ("::" in result.out, result.err) == (False, "")
 
 
-def test_json_keeps_the_output_clean(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
+def test_json_keeps_the_output_clean(gate: Cli, job: Path) -> None:
     """There is a summary alone."""
-    save("aaaa", recall(50, 0.5))
-    gate = ("gate", "aaaa", "--gate", "recall_at_5>=1", "--runs-dir", tmp_path / "runs")
-    assert evals_cli(*gate, "--json").json["outcome"] == "not met"
+    assert gate("--gate", "recall_at_5>=1", "--json").json["outcome"] == "not met"
     assert "0 of 1 met" in job.read_text(encoding="utf-8")
 
 
@@ -211,8 +216,8 @@ def test_the_commands_of_the_page_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAG_SERVER_URL", golden_server)
     (tmp_path / "eval_config.yml").write_text("datasets: [golden]\nsamples_per_dataset: 4\njudge: false\n")
-    save("a1b2", recall(50, 0.5), "data/eval_runs")
-    save("c3d4", recall(50, 0.5), "data/eval_runs")
+    for run_id in ("a1b2", "c3d4"):
+        save(run_id, recall(50, 0.5), "data/eval_runs")
     page = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
     lines = re.search(r"```bash\n(.*?)```", page, re.DOTALL)[1].splitlines()  # type: ignore[index]  # it has one
     for line in lines:

@@ -120,7 +120,7 @@ def test_a_corpus_that_is_not_there_is_seen(examined: Doctor, golden_server: str
 @pytest.mark.parametrize(
     ("status", "health"), [(200, "well"), (401, "broken"), (404, "well")], ids=["known", "refused", "does not say"]
 )
-def test_the_judges_model_is_looked_for_without_a_call(
+def test_a_model_is_looked_for_without_a_call(
     examined: Doctor, golden_server: str, monkeypatch: pytest.MonkeyPatch, status: int, health: str
 ) -> None:
     """Another server of the kind may have no list of models; one that refuses the key is broken."""

@@ -63,10 +63,13 @@ def test_no_server_ends_with_3_and_one_line_that_names_url_and_way_out(ask: Cli,
 
 
 def test_only_errors_end_with_4(ask: Cli, start_server: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that answers 500 to everything is retried, then given up; nothing becomes a score."""
+    """A server that answers 500 to everything is retried, then given up with the reason; nothing becomes a score."""
     monkeypatch.setattr(http, "_BACKOFF", lambda _state: 0.001)
-    result = ask("--rag-url", start_server("--corpus", "golden", "--misbehave", "status:500"), "--concurrency", 2)
-    assert result.code == 4
+    url = start_server("--corpus", "golden", "--misbehave", "status:500")
+    result = ask("--rag-url", url, "--concurrency", 1, "--json")
+    stopped = result.json["outcomes"]["stopped"]
+    assert stopped.startswith("the first 2 questions all failed: ")
+    assert (result.code, f"10 of 12 questions were not asked; {stopped}" in result.err) == (4, True)
     (run,) = RunStore(tmp_path / "runs").runs()
     assert run.status == "failed"
     assert run.outcomes.retried == run.error_count > 0
@@ -111,7 +114,7 @@ def test_a_judge_without_a_key_ends_before_any_question(evals_cli: Cli, golden_s
         (["--profile", "rag-sever"], "did you mean 'rag-server'"),
         (["--bogus"], "No such option"),
         (["--samples", "many"], "Invalid value"),
-        (["--samples", "-1"], "--samples must be a number of questions, or 0 for all"),
+        (["--samples", "-1"], "--samples must be a number of questions, or 0 for all, not -1"),
         (["--timeout", "nan"], "timeout_s"),
         (["--embedded", "--rag-url", "http://127.0.0.1:9"], "exclude each other"),
         (["--dataset-file", "questions.jsonl"], "exclude each other"),

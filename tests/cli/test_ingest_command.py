@@ -3,13 +3,11 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import reference_server
 
 import evals
 from evals.store.runs import RunStore
@@ -19,16 +17,9 @@ CORPUS = Path(evals.__file__).parent / "data" / "golden_corpus"
 
 
 @pytest.fixture
-def fresh_server() -> Iterator[Callable[[], str]]:
+def fresh_server(serve_files: Cli) -> Cli:
     """Start a server that holds nothing yet."""
-    with ExitStack() as stack:
-
-        def start() -> str:
-            server = reference_server("--exit-with-stdin", "--corpus", "none")
-            stack.callback(server.kill)
-            return server.url
-
-        yield start
+    return lambda: serve_files({})
 
 
 def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
@@ -63,9 +54,8 @@ def test_what_is_not_found_afterwards_is_an_error(evals_cli: Cli, fresh_server: 
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "one.md").write_text("# Whales\n\nA whale sings under water for hours.\n", encoding="utf-8")
-    result = evals_cli(
-        "ingest", folder, "--rag-url", fresh_server(), "--runs-dir", tmp_path / "runs", "--check", "zzz qqq?"
-    )
+    flags = ("--rag-url", fresh_server(), "--runs-dir", tmp_path / "runs", "--check", "zzz qqq?")
+    result = evals_cli("ingest", folder, *flags)
     assert (result.code, "what was uploaded is not found" in result.err) == (3, True)
 
 

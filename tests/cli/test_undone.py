@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evals.cli.saved import next_command, what_is_undone
-from evals.client import http
 from evals.schemas import Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord
@@ -98,15 +97,3 @@ def test_the_way_out_leads_out(undone: Undone, errors: Any, parts: Any, ways: li
     """A command that works as it stands, or the key to mend; only a run that asked a server is resumed."""
     said = next_command(undone(*errors, **parts), FOLDER)
     assert [way for way in ways if way not in said] == []
-
-
-def test_a_server_without_answers_is_the_reason(
-    ask: Undone, start_server: Undone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same words stand in `outcomes.stopped`, for programs, and behind the count of questions not asked."""
-    monkeypatch.setattr(http, "_BACKOFF", lambda _state: 0.001)
-    url = start_server("--corpus", "golden", "--misbehave", "status:500")
-    result = ask("--rag-url", url, "--concurrency", 1, "--json")
-    outcomes = result.json["outcomes"]
-    assert outcomes["stopped"].startswith("the first 2 questions all failed: ")
-    assert f"10 of 12 questions were not asked; {outcomes['stopped']}" in result.err

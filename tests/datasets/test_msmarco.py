@@ -16,7 +16,7 @@ UNSELECTED = "gold: no passage was selected"
 
 def row(passages: Sequence[tuple[str, int]], *answers: str, query_id: int = 7, **changes: Any) -> Row:
     """A row with these passages, each selected or not."""
-    columns = {
+    return {
         "answers": list(answers),
         "passages": {
             "is_selected": [selected for _, selected in passages],
@@ -27,8 +27,8 @@ def row(passages: Sequence[tuple[str, int]], *answers: str, query_id: int = 7, *
         "query_id": query_id,
         "query_type": "DESCRIPTION",
         "wellFormedAnswers": [],
+        **changes,
     }
-    return {**columns, **changes}
 
 
 HAIR, MANGE = ("Hair stops them.", 1), ("Mange is a disease.", 0)

@@ -28,15 +28,15 @@ DATA = os.environ.get("EVALS_REAL_DATA")
 
 def answer(**changes: Any) -> Row:
     """One annotator's answer: an extract of the long paragraph."""
-    columns = {
+    return {
         "unanswerable": False,
         "extractive_spans": ["two public datasets"],
         "yes_no": None,
         "free_form_answer": "",
         "evidence": [LONG],
         "highlighted_evidence": [LONG],
+        **changes,
     }
-    return {**columns, **changes}
 
 
 UNANSWERABLE = answer(unanswerable=True, extractive_spans=[], evidence=[], highlighted_evidence=[])
@@ -44,7 +44,7 @@ UNANSWERABLE = answer(unanswerable=True, extractive_spans=[], evidence=[], highl
 
 def paper(*questions: Sequence[Row], paper_id: str = "1912.01214", **changes: Any) -> Row:
     """A paper with questions, each of them given as the answers to it; their ids are `<paper>-q0` and so on."""
-    columns = {
+    return {
         "id": paper_id,
         "title": "On Translation",
         "abstract": " We study translation. ",
@@ -54,8 +54,8 @@ def paper(*questions: Sequence[Row], paper_id: str = "1912.01214", **changes: An
             "question_id": [f"{paper_id}-q{number}" for number in range(len(questions))],
             "answers": [{"answer": list(answers)} for answers in questions],
         },
+        **changes,
     }
-    return {**columns, **changes}
 
 
 @pytest.fixture

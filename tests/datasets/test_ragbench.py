@@ -23,7 +23,7 @@ UNKNOWN, TWICE = "relevant key of no sentence", "relevant key named twice"
 
 def row(row_id: str, relevant: list[str] | None = None, **changes: Any) -> Row:
     """A row with two documents of two sentences each, and an adherent response."""
-    columns = {
+    return {
         "id": row_id,
         "question": f" What about {row_id}? ",
         "documents": ["Cats purr. Dogs bark.", "Cows moo. Bees hum."],
@@ -37,8 +37,8 @@ def row(row_id: str, relevant: list[str] | None = None, **changes: Any) -> Row:
         "adherence_score": True,
         "all_relevant_sentence_keys": ["0a"] if relevant is None else relevant,
         "all_utilized_sentence_keys": ["0a"],
+        **changes,
     }
-    return {**columns, **changes}
 
 
 @pytest.fixture

@@ -94,17 +94,14 @@ def test_trec_eval_gives_the_numbers_of_300_random_questions(build_run: Build, t
 
 def test_trec_eval_gives_the_numbers_of_a_real_run(golden_server: str, tmp_path: Path) -> None:
     """Of golden questions, asked of the reference server; also the values that were saved."""
-    config = EvalConfig(
-        rag_server_url=golden_server, datasets=["golden"], samples_per_dataset=40, judge=False, runs_dir=tmp_path
-    )
-    run = run_evaluation(config)
-    saved = open_saved(RunStore(tmp_path), run)
+    keys = {"datasets": ["golden"], "samples_per_dataset": 40, "judge": False, "rag_server_url": golden_server}
+    saved = open_saved(RunStore(tmp_path), run_evaluation(EvalConfig.build(keys, {"runs_dir": tmp_path})))
     said = trec_eval(saved)
     assert_same_numbers(saved, said)
-    values = {one.question.id: {score.name: score.value for score in one.scores} for one in saved.records()}
-    assert {key: found["recall_5"] for key, found in said.items()} == pytest.approx(
-        {key: values[key]["recall_at_5"] for key in said}, abs=1e-12
-    )
+    for record in saved.records():
+        values = {score.name: score.value for score in record.scores}
+        if found := said.get(record.question.id):
+            assert values["recall_at_5"] == pytest.approx(found["recall_5"], abs=1e-12)
 
 
 def test_scores_fall_at_each_rank_whatever_the_server_says(build_run: Build, tmp_path: Path) -> None:

@@ -52,11 +52,6 @@ def golds(content: Draft) -> list[list[str]]:
     return [[gold.text for gold in question.gold_passages] for question in content.questions]
 
 
-def documents(content: Draft) -> list[list[str | None]]:
-    assert not any(gold.text for question in content.questions for gold in question.gold_passages)
-    return [[gold.document_id for gold in question.gold_passages] for question in content.questions]
-
-
 @pytest.mark.parametrize("name", TOOLS)
 def test_ragas_and_deepeval(name: str) -> None:
     """Six questions and golds, each with its answer and what was retrieved; empty columns are no metadata."""
@@ -82,16 +77,6 @@ def test_sheets(name: str) -> None:
     assert ("Windows-1252" in content.notes[0]) == ("cp1252" in name)
     said = read_file(HOME / name, {"gold_passages": "Source"})
     assert golds(said) == [each[:1] for each in GOLDS]
-
-
-@pytest.mark.parametrize("name", ["beir", "beir/queries.jsonl"])
-def test_beir(name: str) -> None:
-    """Three queries, each with its relevant document by id, and the corpus of BEIR."""
-    content = read_file(HOME / name)
-    assert asked(content) == [(question, None) for question in QUESTIONS[:3]]
-    assert [question.id for question in content.questions] == ["q1", "q2", "q3"]
-    assert documents(content) == [["d1"], ["d2"], ["d3"]]
-    assert len(content.documents) == 3
 
 
 def test_mlflow() -> None:

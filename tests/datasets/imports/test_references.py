@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,25 +19,24 @@ def ask(read: Callable[..., Draft]) -> Ask:
     return lambda **row: read("q.json", [{"question": "What does the X300 cost in Norway?", **row}])
 
 
-@pytest.mark.parametrize("mark", ["No Answer Present.", "NoAnswer", "Unanswerable.", "no answer", "no_answer"])
-@pytest.mark.parametrize("column", ["expected_answer", "reference", "answer", "answers"])
-def test_a_mark_that_there_is_no_answer_says_that_there_is_none(ask: Ask, mark: str, column: str) -> None:
-    """It is no answer to compare with, and what went with it as context is no gold."""
-    content = ask(**{column: [mark] if column == "answers" else mark}, context=["About Norway."])
+NO_GOLD = "gold passage of a question without an answer"
+DASH = "expected answer that says that there is none (`-`, `none`, `n/a`)"
+MARKS = ["No Answer Present.", "NoAnswer", "Unanswerable.", "no answer", "no_answer"]
+DASHES = ["-", "–", "—", "--", "none", "None.", "n/a", "N/A", " - "]
+
+
+COLUMNS = ["expected_answer", "Reference", "answer"]
+
+
+@pytest.mark.parametrize(("mark", "column"), [*product(MARKS, [*COLUMNS, "answers"]), *product(DASHES, COLUMNS)])
+def test_a_mark_or_a_dash_says_that_there_is_no_answer(ask: Ask, mark: str, column: str) -> None:
+    """What went with a mark as context is no gold; dashes are counted, for it may be that it is still to be written."""
+    context = {} if mark in DASHES else {"context": ["About Norway."]}
+    content = ask(**{column: [mark] if column == "answers" else mark}, **context)
     (question,) = content.questions
     assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
     assert question.gold_passages == []
-    assert content.dropped == Counter({"gold passage of a question without an answer": 1})
-
-
-@pytest.mark.parametrize("dash", ["-", "–", "—", "--", "none", "None.", "n/a", "N/A", " - "])
-@pytest.mark.parametrize("column", ["expected_answer", "answer", "Reference"])
-def test_a_dash_as_the_expected_answer_says_that_there_is_none(ask: Ask, dash: str, column: str) -> None:
-    """So people write it; they are counted, for somebody may have meant that it is still to be written."""
-    content = ask(**{column: dash})
-    (question,) = content.questions
-    assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
-    assert content.dropped == Counter({"expected answer that says that there is none (`-`, `none`, `n/a`)": 1})
+    assert content.dropped == Counter({DASH if mark in DASHES else NO_GOLD: 1})
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_a_context_of_what_cannot_be_answered_is_no_gold(ask: Ask) -> None:
     for row in ({"is_impossible": True, "context": "About Norway."}, {"gold_passages": ["x"], "is_unanswerable": True}):
         content = ask(**row)
         assert content.questions[0].gold_passages == []
-        assert content.dropped == Counter({"gold passage of a question without an answer": 1})
+        assert content.dropped == Counter({NO_GOLD: 1})
