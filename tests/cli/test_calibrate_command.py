@@ -177,6 +177,9 @@ METRICS = [{**YES, "question": name, "metric": name} for name in ("faithfulness"
         ([{"question": "a", "label": "yes"}], [], "no question and answer to judge"),
         ([{"answer": "b", "label": "yes"}], [], "neither id nor question"),
         ([{"id": "x", "run": "abcd", "label": "yes"}], [], "no run 'abcd'"),
+        ([{**PLAIN, "label": ["yes"]}], [], "line 1: a label is a word or a number, not list"),
+        ([{**YES, "chunks": '["torn'}], [], "line 1: not valid JSON"),
+        ([{**YES, "verdict.Anna": "no"}], [], "'verdict.Anna' are not read any more write one label for each answer"),
         ([YES] * 2, [], "labelled at l.jsonl, line 1 already"),
         ([{**YES, "annotator": name} for name in ("x", "y")], [], "of several people, what they agree on"),
         ([{**PLAIN, "label": 5}], [], "--scale 1,5"),
@@ -192,9 +195,7 @@ METRICS = [{**YES, "question": name, "metric": name} for name in ("faithfulness"
         ([YES], ["--score-cut", 2], "--score-cut must be above 0"),
     ],
 )
-def test_what_cannot_be_calibrated_is_told(
-    calibrate: Cli, tmp_path: Path, rows: Any, flags: list[Any], said: str
-) -> None:
+def test_wrong_labels_are_told(calibrate: Cli, tmp_path: Path, rows: Any, flags: list[Any], said: str) -> None:
     """One message names what is wrong."""
     done = calibrate(jsonl(tmp_path / "l.jsonl", rows), *flags)
     assert done.code == 2

@@ -21,9 +21,7 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_output_tells_of_rows_left_out(
-    evals_cli: Cli, questions: Path, golden_server: str, tmp_path: Path
-) -> None:
+def test_outputs_tell_of_rows_left_out(evals_cli: Cli, questions: Path, golden_server: str, tmp_path: Path) -> None:
     """100 of 150 on the terminal, in the plan, in JSON, Markdown and CSV, whose rows stand in the file's order."""
     runs = ["--runs-dir", tmp_path / "runs"]
     asked = ["eval", "--dataset-file", questions, "--no-judge", "--rag-url", golden_server, *runs, "--samples", 100]

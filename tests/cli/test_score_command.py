@@ -219,9 +219,7 @@ SPANS = {"q1": "her statement suggested a lack of remorse", "q2": "", "q3": "96 
     ],
     ids=["SQuAD's form", "indented", "by its key"],
 )
-def test_an_extractive_system_abstains_only_where_it_is_empty(
-    evals_cli: Cli, tmp_path: Path, name: str, content: str
-) -> None:
+def test_extractive_answers_abstain_only_where_empty(evals_cli: Cli, tmp_path: Path, name: str, content: str) -> None:
     """No detector reads the others: a span that sounds like a refusal is the text that it is, also when rescored."""
     asked: list[Any] = [{"id": key, "question": f"{key}?", "is_unanswerable": True} for key in ("q1", "q2", "q4")]
     asked.append({"id": "q3", "question": "How long?", "expected_answer": "96 hours", "is_unanswerable": False})

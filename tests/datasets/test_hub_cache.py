@@ -206,9 +206,7 @@ def test_an_unknown_config_is_our_error(run: Run, repositories: Path, port: int)
     assert "--datasets" in done.stderr
 
 
-def test_without_hub_and_cache_a_run_ends_after_one_look(
-    run: Run, port: int, golden_server: str, tmp_path: Path
-) -> None:
+def test_without_hub_and_cache_a_run_looks_once(run: Run, port: int, golden_server: str, tmp_path: Path) -> None:
     """Twelve subsets that cannot be had cost one look at the hub, not twelve: exit 2."""
     arguments = ["--no-judge", "--datasets", "ragbench", "--samples", "5", "--rag-url", golden_server]
     with hanging_up(port) as looks:
