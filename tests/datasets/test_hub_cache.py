@@ -8,14 +8,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import BaseRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from raw_server import RawServer
 from servers import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,9 +107,9 @@ class _Hub(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def listening(port: int, handler: type[BaseRequestHandler]) -> Iterator[None]:
-    """A server at the port, in a thread."""
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+def serving(root: Path, port: int) -> Iterator[None]:
+    """A hub at the port, in a thread, with the repositories of a folder, each named `owner__name`."""
+    with ThreadingHTTPServer(("127.0.0.1", port), type("_HubOfFolder", (_Hub,), {"root": root})) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -117,24 +117,6 @@ def listening(port: int, handler: type[BaseRequestHandler]) -> Iterator[None]:
         finally:
             server.shutdown()
             thread.join()
-
-
-def serving(root: Path, port: int) -> AbstractContextManager[None]:
-    """A hub with the repositories of a folder, each named `owner__name`."""
-    return listening(port, type("_HubOfFolder", (_Hub,), {"root": root}))
-
-
-@contextmanager
-def hanging_up(port: int) -> Iterator[list[object]]:
-    """A hub that ends every connection without a word; the list has one entry for each."""
-    seen: list[object] = []
-
-    class HangingUp(BaseRequestHandler):
-        def handle(self) -> None:
-            seen.append(self.client_address)
-
-    with listening(port, HangingUp):
-        yield seen
 
 
 @pytest.fixture
@@ -209,9 +191,9 @@ def test_an_unknown_config_is_our_error(run: Run, repositories: Path, port: int)
 def test_without_hub_and_cache_a_run_looks_once(run: Run, port: int, golden_server: str, tmp_path: Path) -> None:
     """Twelve subsets that cannot be had cost one look at the hub, not twelve: exit 2."""
     arguments = ["--no-judge", "--datasets", "ragbench", "--samples", "5", "--rag-url", golden_server]
-    with hanging_up(port) as looks:
+    with closing(RawServer(lambda _: [None], port)) as hub:  # it ends every connection without a word
         done = run("-m", "evals.cli", "eval", *arguments, "--runs-dir", str(tmp_path / "runs"))
-    assert len(looks) == 1
+    assert len(hub.asked) == 1
     assert done.returncode == 2, done.stderr
     assert "galileo-ai/ragbench" in done.stderr
     told = " ".join(done.stderr.split())

@@ -12,7 +12,7 @@ from whole_runs import kept_run
 from evals.report import junit
 from evals.report.ci import CommandEnd, CommandProblem
 from evals.report.junit import junit_of, to_junit
-from evals.schemas import EvalRecord, GateOutcome
+from evals.schemas import GateOutcome
 
 Build = Callable[..., Any]
 HOSTILE = "\x00\x1b[31m ]]> <failure/> & \"'\ud800 \ufffe\uffff \u202eevil\r\n<![CDATA[ &#0; " + "x" * 1_000_000
@@ -23,14 +23,6 @@ GATES = [
     GateOutcome(gate="recall_at_5 at most 0.03 below bbbb", outcome="not met", message="0.5, was 0.9"),
     GateOutcome(gate="gone_metric>=1", outcome="not met", message="gone_metric has no value"),
 ]
-
-
-def answered(record: EvalRecord, answer: str) -> EvalRecord:
-    """The same with another answer and question."""
-    assert record.response is not None
-    response = record.response.model_copy(update={"answer": answer})
-    question = record.question.model_copy(update={"question": answer, "expected_answer": answer})
-    return record.model_copy(update={"response": response, "question": question})
 
 
 def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build, tmp_path: Path) -> None:
@@ -92,7 +84,10 @@ def test_where_there_is_no_run_the_report_says_why() -> None:
 def test_hostile_text_is_text_and_bounded(build_run: Build, tmp_path: Path) -> None:
     """Control characters, half surrogate pairs, ends of sections and a megabyte: the report is valid and small."""
     run, records = build_run("a", {"q1": "timeout", "q2": {"mrr": 1.0}}, questions={"q2": {"is_unanswerable": True}})
-    records = [records[0], answered(records[1], HOSTILE.replace("\ud800", "\0"))]
+    text = HOSTILE.replace("\ud800", "\0")
+    question = records[1].question.model_copy(update={"question": text, "expected_answer": text})
+    response = records[1].response.model_copy(update={"answer": text})
+    records[1] = records[1].model_copy(update={"response": response, "question": question})
     gates = [GateOutcome(gate="mrr>=1" + HOSTILE, outcome="not met", message=HOSTILE)]
     gated = kept_run(tmp_path, run, records)
     gated.run = gated.run.model_copy(update={"gates": gates})
