@@ -32,14 +32,6 @@ def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def sheet(path: Path, rows: list[dict[str, Any]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8-sig") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 TRUTH = [(n < 16, "correct" if n < 14 or n == 19 else "incorrect") for n in range(20)]
 """Of twenty answers the judge calls sixteen correct; people call fourteen of these correct, and one of the others."""
 
@@ -62,10 +54,8 @@ def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
     for name in ("agreement", "kappa", "sensitivity", "specificity"):
         low, high = judge[name]["ci"]
         assert low < judge[name]["value"] < high
-    assert done.json["confusion"] == {
-        "correct": {"correct": 14, "incorrect": 1},
-        "incorrect": {"correct": 2, "incorrect": 3},
-    }
+    confusion = {"correct": {"correct": 14, "incorrect": 1}, "incorrect": {"correct": 2, "incorrect": 3}}
+    assert done.json["confusion"] == confusion
     labels_of_both = [(each["label"], each["judged"]) for each in done.json["disagreements"]]
     assert labels_of_both == [("incorrect", "correct"), ("incorrect", "correct"), ("correct", "incorrect")]
     assert done.json["disagreements"][0]["quote"] == RIGHT.format(n=14)
@@ -104,8 +94,7 @@ def test_its_run_is_never_the_last_one(calibrate: Cli, evals_cli: Cli, labels: P
 def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages_api: Any, tmp_path: Path) -> None:
     """It says what judging would take."""
     done = calibrate(labels, "--dry-run")
-    assert done.code == 0
-    assert "would judge with claude-sonnet-5-5: about 20 calls" in done.out
+    assert (done.code, "would judge with claude-sonnet-5-5: about 20 calls" in done.out) == (0, True)
     assert messages_api.log() == []
     assert not (tmp_path / "runs").exists()
 
@@ -136,9 +125,7 @@ def test_an_answer_without_a_verdict_is_lost(calibrate: Cli, labels: Path, messa
     assert (found["lost"], found["judge"]["agreement"]["n"], len(found["answers"])) == (1, 19, 20)
 
 
-def test_a_review_sheet_that_was_filled_in_is_read(
-    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_a_filled_in_review_sheet_is_read(calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """The answers and passages are those of the run; rows without a verdict are counted, and not judged again."""
     runs = ("--runs-dir", tmp_path / "runs")
     asked = f"eval --rag-url {golden_server} --datasets golden --samples 20 --suite core --json".split()
@@ -149,7 +136,11 @@ def test_a_review_sheet_that_was_filled_in_is_read(
         rows = list(csv.DictReader(file))
     rows = [{**each, "verdict": "correct" if n % 3 else "incorrect"} for n, each in enumerate(rows)]
     rows[0]["verdict"], rows[1]["verdict"] = "", "cannot_tell"
-    done = calibrate(sheet(tmp_path / "filled.csv", rows), "--json")
+    with (tmp_path / "filled.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    done = calibrate(tmp_path / "filled.csv", "--json")
     assert done.code == 0, done.err
     found = done.json
     assert (found["unlabelled"], len(found["answers"]), found["labels_from"]) == (2, 18, ["filled.csv"])
@@ -174,13 +165,10 @@ def test_the_verdicts_of_the_labelled_run_are_taken_unless_nothing_kept_may_be(
     assert calls[1] == (calls[0] if is_paid_again else 0)
 
 
-def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(
-    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_an_id_that_a_sheet_guards_is_found(calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """A spreadsheet takes the apostrophe before what may be a formula for text, and so it may be saved."""
     ids = ["=A1", "+2", "plain"]
-    asked = [{"id": name, **{key: row(n, True, "")[key] for key in ("question", "expected_answer")}}
-             for n, name in enumerate(ids)]  # fmt: skip
+    asked = [{**row(n, True, ""), "id": name} for n, name in enumerate(ids)]
     file, runs = jsonl(tmp_path / "questions.jsonl", asked), ("--runs-dir", tmp_path / "runs")
     flags = f"eval --rag-url {golden_server} --metrics answer_correctness --json".split()
     done = evals_cli(*flags, "--dataset-file", file, *runs)
@@ -192,54 +180,40 @@ def test_an_id_that_a_sheet_guards_is_found_where_the_guard_was_kept(
     assert [each["id"] for each in done.json["answers"]] == ids
 
 
+PLAIN = {"question": "a", "answer": "b"}
+YES = {**PLAIN, "label": "yes"}
+METRICS = [{**YES, "question": name, "metric": name} for name in ("faithfulness", "answer_relevancy")]
+
+
 @pytest.mark.parametrize(
     ("rows", "flags", "said"),
     [
-        ([{"question": "a", "answer": "b"}], [], "has no column of labels"),
-        ([{"question": "a", "answer": "b", "label": ""}], [], "no row has a label"),
-        ([{"question": "a", "answer": "b", "preferred": True, "system": "new"}], [], "has no column of labels"),
-        ([{"question": "a", "answer": "b", "label": "cannot tell"}], [], "no row has a label"),
+        ([PLAIN], [], "has no column of labels"),
+        ([{**PLAIN, "label": ""}], [], "no row has a label"),
+        ([{**PLAIN, "preferred": True, "system": "new"}], [], "has no column of labels"),
+        ([{**PLAIN, "label": "cannot tell"}], [], "no row has a label"),
         ([{"question": "a", "label": "yes"}], [], "no question and answer to judge"),
         ([{"answer": "b", "label": "yes"}], [], "neither id nor question"),
         ([{"id": "x", "run": "abcd", "label": "yes"}], [], "no run 'abcd'"),
-        ([{"question": "a", "answer": "b", "label": "maybe"}], [], "label 'maybe' is not one of yes and no"),
-        ([{"question": "a", "answer": "b", "label": "yes"}] * 2, [], "labelled at l.jsonl, line 1 already"),
-        (
-            [{"question": "a", "answer": "b", "label": "yes", "annotator": who} for who in ("x", "y")],
-            [],
-            "of several people, what they agree on",
-        ),
-        ([{"question": "a", "answer": "b", "label": 5}], [], "--scale 1,5"),
-        (
-            [{"question": "a", "answer": "b", "label": "yes"}, {"question": "c", "answer": "d", "label": "so so"}],
-            [],
-            "l.jsonl, line 2: label 'so_so' is not one of yes and no",
-        ),
-        ([{"question": "a", "answer": "b", "label": 7}], ["--scale", "1,5"], "or numbers from 1 (worst) to 5"),
-        (
-            [
-                {"question": n, "answer": "b", "label": "yes", "metric": m}
-                for n, m in enumerate(("faithfulness", "answer_relevancy"))
-            ],
-            [],
-            "the labels are about answer_relevancy and faithfulness",
-        ),
-        ([{"question": "a", "answer": "b", "label": "yes"}], [], "no labelled answer has a value"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "mrr"], "not decided by a judge"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "hallucination"], "more of it is not better"),
-        (
-            [{"question": "a", "answer": "b", "label": "yes", "metric": "answer_correctness"}],
-            ["--metric", "answer_relevancy"],
-            "no row is about answer_relevancy",
-        ),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--no-judge"], "without a judge"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--scale", "x"], "not a scale: 'x'"),
-        ([{"question": "a", "answer": "b", "label": "yes"}], ["--score-cut", 2], "--score-cut must be above 0"),
+        ([{**PLAIN, "label": ["yes"]}], [], "line 1: a label is a word or a number, not list"),
+        ([{**YES, "chunks": '["torn'}], [], "line 1: not valid JSON"),
+        ([{**YES, "verdict.Anna": "no"}], [], "'verdict.Anna' are not read any more write one label for each answer"),
+        ([YES] * 2, [], "labelled at l.jsonl, line 1 already"),
+        ([{**YES, "annotator": name} for name in ("x", "y")], [], "of several people, what they agree on"),
+        ([{**PLAIN, "label": 5}], [], "--scale 1,5"),
+        ([YES, {**PLAIN, "label": "so so"}], [], "l.jsonl, line 2: label 'so_so' is not one of yes and no"),
+        ([{**PLAIN, "label": 7}], ["--scale", "1,5"], "or numbers from 1 (worst) to 5"),
+        (METRICS, [], "the labels are about answer_relevancy and faithfulness"),
+        ([YES], [], "no labelled answer has a value"),
+        ([YES], ["--metric", "mrr"], "not decided by a judge"),
+        ([YES], ["--metric", "hallucination"], "more of it is not better"),
+        (METRICS[:1], ["--metric", "answer_relevancy"], "no row is about answer_relevancy"),
+        ([YES], ["--no-judge"], "without a judge"),
+        ([YES], ["--scale", "x"], "not a scale: 'x'"),
+        ([YES], ["--score-cut", 2], "--score-cut must be above 0"),
     ],
 )
-def test_what_cannot_be_calibrated_is_wrong_usage(
-    calibrate: Cli, tmp_path: Path, rows: list[dict[str, Any]], flags: list[Any], said: str
-) -> None:
+def test_wrong_labels_are_told(calibrate: Cli, tmp_path: Path, rows: Any, flags: list[Any], said: str) -> None:
     """One message names what is wrong."""
     done = calibrate(jsonl(tmp_path / "l.jsonl", rows), *flags)
     assert done.code == 2

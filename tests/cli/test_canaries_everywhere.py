@@ -83,7 +83,13 @@ LOGINS = (
 )
 PARTS = (*LOGINS, "http://HOST?a={}", "http://HOST#{}")
 IN_URLS = (CORE, f"'\"{CORE}\\")
-SECRET_NAMES = ("apiKey", "password", "key")
+FLAGS = ("--dataset-file", "q.jsonl", "--runs-dir", "runs")
+SCORE = ("score", "a.jsonl", *FLAGS)
+
+
+def _address(url: str, secret: str, host: str) -> str:
+    """A form of an address with a secret in it."""
+    return url.replace("HOST", host.removeprefix("http://")).replace("{}", secret)
 
 
 def _at(value: Any, path: str, new: Any) -> Any:
@@ -152,28 +158,23 @@ def test_no_key_tells_what_a_name_of_the_environment_stands_for(told: Told, monk
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_no_key_of_a_server_gives_away_what_it_holds(
-    told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_key_of_a_server_tells_what_it_holds(told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is used, refused or sent back by the server."""
-    flags = ("--dataset-file", "q.jsonl", "--no-judge", "--runs-dir", "runs")
     paths = [path for path, _ in leaves(SERVER)]
     for path, value in product(paths, (*FORMS, f"(?P<{CORE}>a)(?P<{CORE}>b)", f"{CORE}\n{CORE}: {CORE}")):
         monkeypatch.setenv("CANARY", value)
         keys = {"server": _at({**SERVER, "url": server.url}, path, "${CANARY}")}
-        assert CORE not in told("eval", "--config", "c.yml", *flags, config=keys), (path, value)
+        assert CORE not in told("eval", "--config", "c.yml", *FLAGS, "--no-judge", config=keys), (path, value)
         shutil.rmtree("runs", ignore_errors=True)
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
+@pytest.mark.parametrize("name", ["apiKey", "password", "key"])
 @pytest.mark.parametrize("place", ["", "judge", "server", "semantic", "scoring", "match", "prices"])
 def test_a_credential_at_a_place_where_none_belongs_is_not_quoted(place: str, name: str, told: Told) -> None:
     """The message names the key alone."""
     for value in (CORE, [CORE], {"a": CORE}):
         keys = {place: {name: value}} if place else {name: value}
-        assert CORE not in told(
-            "eval", "--config", "c.yml", "--dry-run", "--dataset-file", "q.jsonl", "--no-judge", config=keys
-        )
+        assert CORE not in told("eval", "--config", "c.yml", "--dry-run", *FLAGS, "--no-judge", config=keys)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
@@ -181,22 +182,19 @@ def test_a_credential_at_a_place_where_none_belongs_is_not_quoted(place: str, na
 def test_no_part_of_the_judges_address_is_told(url: str, provider: str, told: Told, server: RawServer) -> None:
     """Written in clear, where the judge answers and where it does not."""
     for secret in IN_URLS:
-        address = url.replace("HOST", server.url.removeprefix("http://")).replace("{}", secret)
-        keys = {"metrics": ["faithfulness"], "judge": {"provider": provider, "model": "m", "base_url": address}}
-        command = ("score", "a.jsonl", "--dataset-file", "q.jsonl", "--runs-dir", "runs")
-        assert CORE not in told(*command, "--config", "c.yml", config=keys)
-    by_flag = ("--judge-base-url", url.replace("HOST", "127.0.0.1:9").replace("{}", CORE))
-    assert CORE not in told(*command, "--judge-model", "m", *by_flag)
+        judge = {"provider": provider, "model": "m", "base_url": _address(url, secret, server.url)}
+        keys = {"metrics": ["faithfulness"], "judge": judge}
+        assert CORE not in told(*SCORE, "--config", "c.yml", config=keys)
+    by_flag = ("--judge-model", "m", "--judge-base-url", _address(url, CORE, "127.0.0.1:9"))
+    assert CORE not in told(*SCORE, *by_flag)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
-def test_the_key_of_a_judge_that_says_it_back_is_not_told(
-    provider: str, told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_judges_key_is_told(provider: str, told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """In no message, log, record or saved run."""
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", f"sk-{CORE}-x")
     keys = {"metrics": ["faithfulness"], "judge": {"provider": provider, "model": "m", "base_url": server.url}}
-    seen = told("score", "a.jsonl", "--dataset-file", "q.jsonl", "--runs-dir", "runs", "--config", "c.yml", config=keys)
+    seen = told(*SCORE, "--config", "c.yml", config=keys)
     assert any(CORE.encode() in asked for _, asked in server.asked)
     assert CORE not in seen
 
@@ -209,40 +207,33 @@ def test_no_login_of_a_proxy_is_told(
     """To the server and to the judge, whether the proxy is there, refuses, or is none."""
     judge = {"metrics": ["faithfulness"], "judge": {"model": "m", "base_url": "http://judge.invalid"}}
     for secret in IN_URLS:
-        monkeypatch.setenv(variable, url.replace("HOST", server.url.removeprefix("http://")).replace("{}", secret))
-        flags = ("--dataset-file", "q.jsonl", "--runs-dir", "runs")
-        assert CORE not in told("eval", *flags, "--rag-url", "http://rag.invalid", "--no-judge", "--max-attempts", 1)
-        assert CORE not in told("score", "a.jsonl", *flags, "--config", "c.yml", config=judge)
+        monkeypatch.setenv(variable, _address(url, secret, server.url))
+        assert CORE not in told("eval", *FLAGS, "--rag-url", "http://rag.invalid", "--no-judge", "--max-attempts", 1)
+        assert CORE not in told(*SCORE, "--config", "c.yml", config=judge)
 
 
 @pytest.mark.parametrize("url", PARTS)
 def test_no_part_of_an_address_on_the_command_line_is_told(url: str, told: Told, server: RawServer) -> None:
     """--rag-url, in clear."""
     for secret in IN_URLS:
-        address = url.replace("HOST", server.url.removeprefix("http://")).replace("{}", secret)
-        flags = ("--dataset-file", "q.jsonl", "--runs-dir", "runs", "--no-judge", "--no-preflight")
-        assert CORE not in told("eval", *flags, "--rag-url", address)
+        flags = (*FLAGS, "--no-judge", "--no-preflight", "--rag-url", _address(url, secret, server.url))
+        assert CORE not in told("eval", *flags)
 
 
-def test_no_view_of_a_run_tells_what_it_was_asked_with(
-    told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_view_of_a_run_tells_a_secret(told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a run whose profile, address and headers hold secrets, and whose server says all of it back."""
     monkeypatch.setenv("CANARY", f"{CORE} {CORE}")
+    body = {"q": "{{question}}", "k": "${CANARY}"}
     profile = {
         "profile": "none",
-        "ask": {
-            "path": "/q?key=${CANARY}",
-            "json": {"q": "{{question}}", "k": "${CANARY}"},
-            "headers": {"X": CORE * 3},
-        },
+        "url": server.url.replace("//", f"//me:{CORE}@"),
+        "ask": {"path": "/q?key=${CANARY}", "json": body, "headers": {"X": CORE * 3}},
         "map": {"answer": "answer", "chunks": "chunks"},
         "headers": {"Authorization": f"Bearer {CORE}", "X-Thing": "${CANARY}"},
     }
-    Path("p.yml").write_text(yaml.safe_dump({**profile, "url": server.url.replace("//", f"//me:{CORE}@")}))
+    Path("p.yml").write_text(yaml.safe_dump(profile))
     runs = ("--runs-dir", "runs")
-    flags = ("--dataset-file", "q.jsonl", "--no-judge", "--no-preflight", "--profile", "p.yml")
-    assert CORE not in told("eval", *flags, *runs)
+    assert CORE not in told("eval", *FLAGS, "--no-judge", "--no-preflight", "--profile", "p.yml")
     assert any(asked.startswith(b"POST /q") and asked.count(CORE.encode()) > 4 for _, asked in server.asked)
     for view in (("show", "last"), ("show", "last", "--json"), ("show", "last", "--question", "q"), ("runs", "--json")):
         assert CORE not in told(*view, *runs)

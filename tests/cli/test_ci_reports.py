@@ -5,13 +5,13 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from junit_reader import read_junit
+from servers import wait_until
 
 from evals.cli import ci
 from evals.report.ci import LIMIT, MARKER
@@ -26,6 +26,13 @@ HOSTILE = (
 def asked(ask: Cli, golden_server: str) -> Cli:
     """Run `eval` on twelve questions of the golden set."""
     return lambda *arguments: ask("--rag-url", golden_server, *arguments)
+
+
+@pytest.fixture
+def gate(save: Cli, evals_cli: Cli, tmp_path: Path) -> Cli:
+    """Run `gate` on a run of fifty questions, of which half are right."""
+    save("aaaa", recall(50, 0.5))
+    return lambda *flags: evals_cli("gate", "aaaa", "--runs-dir", tmp_path / "runs", *flags)
 
 
 @pytest.fixture
@@ -70,28 +77,24 @@ def test_eval_leaves_a_report_and_a_comment_when_a_gate_fails(asked: Cli, tmp_pa
     assert found["metrics.generation", "faithfulness"] == ("skipped", "not measured", "no judge was used")
     text = comment.read_text(encoding="utf-8")
     assert text.startswith(f"{MARKER}\n### Evaluation: ")
-    assert "1 of 2 met**" in text
-    assert all(
-        f"| {gate} | {outcome} |" in text for gate, outcome in (("recall_at_5\\>=0.5", "met"), ("mrr\\>=1", "not met"))
-    )
+    for words in ("1 of 2 met**", "| recall_at_5\\>=0.5 | met |", "| mrr\\>=1 | not met |"):
+        assert words in text
     assert "::" not in result.out + result.err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "kind"),
+    ("flags", "code", "kind"),
     [
         (["--rag-url", "http://127.0.0.1:1"], 3, "ServerUnreachableError"),
         (["--rag-url", "http://127.0.0.1:1", "--gate", "nonsense"], 2, "ConfigError"),
         (["--rag-url", "http://127.0.0.1:1", "--suite", "none"], 2, "UnknownNameError"),
     ],
 )
-def test_where_nothing_was_asked_the_report_and_the_comment_say_why(
-    ask: Cli, tmp_path: Path, arguments: list[str], code: int, kind: str
-) -> None:
+def test_reports_say_why_nothing_was_asked(ask: Cli, tmp_path: Path, flags: Any, code: int, kind: str) -> None:
     """A dead server, a gate that is none and an unknown name: the case is an error, and the old report is gone."""
     junit, comment = tmp_path / "junit.xml", tmp_path / "comment.md"
     junit.write_text("of before")
-    result = ask(*arguments, "--junit", junit, "--comment", comment)
+    result = ask(*flags, "--junit", junit, "--comment", comment)
     assert result.code == code
     ((result_of_case, kind_of_case, message),) = read_junit(junit.read_bytes()).values()
     assert (result_of_case, kind_of_case) == ("error", kind)
@@ -108,34 +111,26 @@ def test_a_command_that_is_killed_leaves_a_report_too(serve_files: Cli, tmp_path
     flags = ["--rag-url", url, "--dataset-file", questions, "--no-judge", "--no-preflight", "--warmup", "0"]
     command = [sys.executable, "-m", "evals.cli", "eval", *flags, "--junit", junit, "--runs-dir", tmp_path / "runs"]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL) as process:
-        for _ in range(600):
-            if junit.exists():
-                break
-            time.sleep(0.05)
+        wait_until(junit.exists, "the report")
         process.send_signal(signal.SIGKILL)
     assert read_junit(junit.read_bytes())["run", "complete"][1] == "Unfinished"
 
 
 @pytest.mark.parametrize(("command", "flag"), [("eval", "--junit"), ("score", "--comment"), ("gate", "--junit")])
-def test_a_report_that_cannot_be_written_is_wrong_usage(
-    evals_cli: Cli, tmp_path: Path, flag: str, command: str
-) -> None:
+def test_a_report_that_cannot_be_written_is_refused(evals_cli: Cli, tmp_path: Path, flag: str, command: str) -> None:
     """Told before anything is asked, by the flag that names it."""
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"id": "q1", "question": "Why?"}\n')
     words = {"eval": [], "score": [questions, "--dataset-file", questions]}.get(command, ["aaaa"])
     result = evals_cli(command, *words, "--runs-dir", tmp_path, flag, tmp_path / "none" / "file")
-    assert result.code == 2
-    assert "there is no folder" in result.err
+    assert (result.code, "there is no folder" in result.err) == (2, True)
     assert f"change {flag}" in result.err
 
 
 def test_the_comment_says_what_moved_and_folds_the_rest(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
     """The verdict first, then each metric with difference, interval and verdict; a gate's outcome comes before."""
-    before = {key: {**values, "mrr": 0.2} for key, values in recall(60, 1.0).items()}
-    after = {key: {**values, "mrr": 0.9} for key, values in recall(60, 0.5).items()}
-    save("bbbb", before)
-    save("aaaa", after)
+    for run_id, rate, mrr in (("bbbb", 1.0, 0.2), ("aaaa", 0.5, 0.9)):
+        save(run_id, {key: {**values, "mrr": mrr} for key, values in recall(60, rate).items()})
     comment = tmp_path / "comment.md"
     flags = ("--runs-dir", tmp_path / "runs", "--comment", comment)
     assert evals_cli("compare", "bbbb", "aaaa", *flags).code == 0
@@ -144,10 +139,7 @@ def test_the_comment_says_what_moved_and_folds_the_rest(save: Cli, evals_cli: Cl
     rows = re.findall(
         r"^\| (recall_at_5|mrr) \| ([\d.]+) \| ([\d.]+) \| (\S+) \| .+? … .+? \| (worse|better)", text, re.M
     )
-    assert rows == [
-        ("recall_at_5", "1.000", "0.500", "-0.500", "worse"),
-        ("mrr", "0.200", "0.900", "+0.700", "better"),
-    ]
+    assert rows == [("recall_at_5", "1.000", "0.500", "-0.500", "worse"), ("mrr", "0.200", "0.900", "+0.700", "better")]
     assert "30 of 60 questions scored worse: q30" in text
     result = evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *flags)
     assert result.code == 1
@@ -158,8 +150,8 @@ def test_the_comment_says_what_moved_and_folds_the_rest(save: Cli, evals_cli: Cl
 def test_a_comment_of_hostile_answers_is_text_and_short_enough(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
     """Nobody is mentioned, nothing is linked or run, and it stays within what a comment holds."""
     questions = {key: {"question": HOSTILE * 20, "expected_answer": HOSTILE} for key in recall(30, 1.0)}
-    save("bbbb", recall(30, 1.0), answer=HOSTILE * 100, questions=questions, name=HOSTILE)
-    save("aaaa", recall(30, 0.0), answer=HOSTILE * 100, questions=questions, name=HOSTILE)
+    for run_id, rate in (("bbbb", 1.0), ("aaaa", 0.0)):
+        save(run_id, recall(30, rate), answer=HOSTILE * 100, questions=questions, name=HOSTILE)
     comment, junit = tmp_path / "comment.md", tmp_path / "junit.xml"
     reports = ("--comment", comment, "--junit", junit, "--runs-dir", tmp_path / "runs")
     assert evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *reports).code == 1
@@ -191,40 +183,30 @@ def test_a_server_cannot_speak_to_the_job(save: Cli, evals_cli: Cli, job: Path, 
     assert result.code == 0
     assert commands_of(result.out) == []
     result = evals_cli("gate", "##[add-mask]x", *where)
-    assert "##[" not in result.err
-    assert commands_of(result.err) == []
+    assert ("##[" in result.err, commands_of(result.err)) == (False, [])
 
 
-def test_a_summary_stays_within_what_github_shows(
-    save: Cli, evals_cli: Cli, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where there is no room left it says so once; a job does not fail by its summary."""
-    save("aaaa", recall(50, 0.5))
-    gate = ("gate", "aaaa", "--gate", "recall_at_5>=0.1", "--runs-dir", tmp_path / "runs")
+def test_a_summary_stays_within_what_github_shows(gate: Cli, job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no room left it says so once; a job does not fail by its summary, and other machines have none."""
+    met = ("--gate", "recall_at_5>=0.1")
     monkeypatch.setattr(ci, "MOST_BYTES", 1_000)
     job.write_bytes(b"x" * 900)
-    assert evals_cli(*gate).code == 0
-    assert "the summary of the job is full" in evals_cli(*gate).err
+    assert gate(*met).code == 0
+    assert "the summary of the job is full" in gate(*met).err
     assert job.stat().st_size <= 1_000
     job.unlink()
     job.mkdir()
-    result = evals_cli(*gate)
-    assert result.code == 0
-    assert "! no summary of the job" in result.err
-
-
-def test_json_and_other_machines_keep_the_output_clean(
-    save: Cli, evals_cli: Cli, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With --json there is a summary alone; where no job is, nothing."""
-    save("aaaa", recall(50, 0.5))
-    gate = ("gate", "aaaa", "--gate", "recall_at_5>=1", "--runs-dir", tmp_path / "runs")
-    assert evals_cli(*gate, "--json").json["outcome"] == "not met"
-    assert "0 of 1 met" in job.read_text(encoding="utf-8")
-    job.unlink()
+    result = gate(*met)
+    assert (result.code, "! no summary of the job" in result.err) == (0, True)
     monkeypatch.setenv("GITHUB_ACTIONS", "false")
-    assert "::" not in evals_cli(*gate).out
-    assert not job.exists()
+    result = gate(*met)
+    assert ("::" in result.out, result.err) == (False, "")
+
+
+def test_json_keeps_the_output_clean(gate: Cli, job: Path) -> None:
+    """There is a summary alone."""
+    assert gate("--gate", "recall_at_5>=1", "--json").json["outcome"] == "not met"
+    assert "0 of 1 met" in job.read_text(encoding="utf-8")
 
 
 def test_the_commands_of_the_page_run(
@@ -234,8 +216,8 @@ def test_the_commands_of_the_page_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAG_SERVER_URL", golden_server)
     (tmp_path / "eval_config.yml").write_text("datasets: [golden]\nsamples_per_dataset: 4\njudge: false\n")
-    save("a1b2", recall(50, 0.5), "data/eval_runs")
-    save("c3d4", recall(50, 0.5), "data/eval_runs")
+    for run_id in ("a1b2", "c3d4"):
+        save(run_id, recall(50, 0.5), "data/eval_runs")
     page = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
     lines = re.search(r"```bash\n(.*?)```", page, re.DOTALL)[1].splitlines()  # type: ignore[index]  # it has one
     for line in lines:

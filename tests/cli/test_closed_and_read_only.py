@@ -4,13 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Cli = Callable[..., Any]
 HOME = Path(__file__).resolve().parents[2]
 
 
@@ -47,9 +44,3 @@ def test_a_read_only_folder_is_called_that(command: str, golden_server: str, tmp
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "the folder is read-only" in done.stdout + done.stderr
-
-
-def test_a_negative_number_of_questions_says_what_its_help_says(evals_cli: Cli) -> None:
-    """0 stands for all."""
-    refused = evals_cli("eval", "--embedded", "--samples", "-3")
-    assert (refused.code, "0 for all, not -3" in refused.err) == (2, True)

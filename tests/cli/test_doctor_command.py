@@ -1,7 +1,7 @@
 """`evals doctor`: each part of a run looked at, and the exit code of the first by which it would end."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,11 @@ def examined(evals_cli: Cli, tmp_path: Path) -> Doctor:
     return run
 
 
-def healths(found: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """How each part is."""
-    return {part: finding["health"] for part, finding in found.items()}
-
-
 def test_all_is_well(examined: Doctor, golden_server: str) -> None:
     """A server that holds the corpus; no judge is wanted."""
     code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge")
     assert code == 0
-    assert {*healths(found).values()} == {"well", "unseen"}
+    assert {finding["health"] for finding in found.values()} == {"well", "unseen"}
     assert "can be computed" in found["answer"]["said"]
     assert found["corpus"]["said"] == "the server lists every gold document"
 
@@ -84,10 +79,10 @@ def test_a_gate_that_would_stop_the_run_is_found(
     asked = ("--datasets", "golden", "--samples", 2, "--rag-url", golden_server, "--gate", "faithfulness>=0.5")
     asked += ("--judge-base-url", "http://127.0.0.1:9")
     code, found = examined(*asked)
-    assert (code, found["configuration"]["health"]) == (2, "broken")
-    assert "never calibrated" in found["configuration"]["said"]
+    said = found["configuration"]["said"]
+    assert (code, found["configuration"]["health"], "never calibrated" in said) == (2, "broken", True)
     plan = evals_cli("eval", *asked, "--runs-dir", tmp_path, "--dry-run", "--json")
-    assert (plan.code, plan.json["refusal"]["message"]) == (0, found["configuration"]["said"])
+    assert (plan.code, plan.json["refusal"]["message"]) == (0, said)
     assert evals_cli("eval", *asked, "--runs-dir", tmp_path).code == 2
     _, allowed = examined(*asked, "--allow-uncalibrated")
     assert allowed["configuration"]["health"] == "well"
@@ -107,8 +102,7 @@ def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_s
     config.write_text("server: {map: {chunks: nowhere}}\n", encoding="utf-8")
     code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge", "--config", config)
     assert (code, found["answer"]["health"]) == (0, "doubtful")
-    assert ": the server sent no chunks" in found["answer"]["hint"]
-    assert "recall_at_5" in found["answer"]["hint"]
+    assert all(words in found["answer"]["hint"] for words in (": the server sent no chunks", "recall_at_5"))
 
 
 def test_a_corpus_that_is_not_there_is_seen(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
@@ -126,12 +120,8 @@ def test_a_corpus_that_is_not_there_is_seen(examined: Doctor, golden_server: str
 @pytest.mark.parametrize(
     ("status", "health"), [(200, "well"), (401, "broken"), (404, "well")], ids=["known", "refused", "does not say"]
 )
-def test_the_judges_model_is_looked_for_without_a_call(
-    examined: Doctor,
-    golden_server: str,
-    monkeypatch: pytest.MonkeyPatch,
-    status: int,
-    health: str,
+def test_a_model_is_looked_for_without_a_call(
+    examined: Doctor, golden_server: str, monkeypatch: pytest.MonkeyPatch, status: int, health: str
 ) -> None:
     """Another server of the kind may have no list of models; one that refuses the key is broken."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-doctor")

@@ -62,33 +62,31 @@ def test_no_server_ends_with_3_and_one_line_that_names_url_and_way_out(ask: Cli,
     assert "evals serve" in result.err
 
 
-def test_only_errors_end_with_4_and_a_saved_run_of_status_failed(
-    ask: Cli, start_server: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A server that answers 500 to everything is retried, then given up; nothing becomes a score."""
+def test_only_errors_end_with_4(ask: Cli, start_server: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that answers 500 to everything is retried, then given up with the reason; nothing becomes a score."""
     monkeypatch.setattr(http, "_BACKOFF", lambda _state: 0.001)
-    result = ask("--rag-url", start_server("--corpus", "golden", "--misbehave", "status:500"), "--concurrency", 2)
-    assert result.code == 4
+    url = start_server("--corpus", "golden", "--misbehave", "status:500")
+    result = ask("--rag-url", url, "--concurrency", 1, "--json")
+    stopped = result.json["outcomes"]["stopped"]
+    assert stopped.startswith("the first 2 questions all failed: ")
+    assert (result.code, f"10 of 12 questions were not asked; {stopped}" in result.err) == (4, True)
     (run,) = RunStore(tmp_path / "runs").runs()
     assert run.status == "failed"
     assert run.outcomes.retried == run.error_count > 0
     assert all(metric.value is None for metric in run.scorecard.metrics)
 
 
-def test_a_missing_corpus_ends_with_2_and_the_way_out(
-    ask: Cli, start_server: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_missing_corpus_ends_with_2_and_the_way_out(ask: Cli, start_server: Cli, tmp_path: Path) -> None:
     """Neither an empty server nor one with other documents is evaluated."""
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "cats.md").write_text("# Cats\n\nCats are small animals that sleep for most of the day.\n")
     for corpus in ("none", str(tmp_path / "other")):
         result = ask("--rag-url", start_server("--corpus", corpus))
-        assert result.code == 2
-        assert "--ingest" in result.err
+        assert (result.code, "--ingest" in result.err) == (2, True)
         assert "--no-preflight" in result.err
 
 
-def test_ingest_gives_the_server_its_corpus(ask: Cli, start_server: Callable[..., str]) -> None:
+def test_ingest_gives_the_server_its_corpus(ask: Cli, start_server: Cli) -> None:
     """`--ingest` uploads what is missing, and uploads nothing twice."""
     url = start_server("--corpus", "none", "--top-k", "9")
     assert ask("--rag-url", url, "--ingest").code == 0
@@ -97,14 +95,11 @@ def test_ingest_gives_the_server_its_corpus(ask: Cli, start_server: Callable[...
     assert any("were on the server already" in note for note in again.json["notes"])
 
 
-def test_a_judge_without_a_key_ends_with_2_before_any_question(
-    evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_a_judge_without_a_key_ends_before_any_question(evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """Nothing is asked that could not be judged, and both ways out are named."""
     runs = tmp_path / "runs"
     result = evals_cli("eval", "--datasets", "golden", "--rag-url", golden_server, "--runs-dir", runs)
-    assert result.code == 2
-    assert "ANTHROPIC_API_KEY" in result.err
+    assert (result.code, "ANTHROPIC_API_KEY" in result.err) == (2, True)
     assert "--no-judge" in result.err
     assert not runs.exists()
 
@@ -119,9 +114,8 @@ def test_a_judge_without_a_key_ends_with_2_before_any_question(
         (["--profile", "rag-sever"], "did you mean 'rag-server'"),
         (["--bogus"], "No such option"),
         (["--samples", "many"], "Invalid value"),
-        (["--samples", "-1"], "--samples must be a number of questions, or 0 for all"),
+        (["--samples", "-1"], "--samples must be a number of questions, or 0 for all, not -1"),
         (["--timeout", "nan"], "timeout_s"),
-        (["--rag-url", "nonsense"], "not a URL of a server"),
         (["--embedded", "--rag-url", "http://127.0.0.1:9"], "exclude each other"),
         (["--dataset-file", "questions.jsonl"], "exclude each other"),
         (["--rag-url", ""], "--rag-url is empty"),
@@ -131,8 +125,7 @@ def test_a_judge_without_a_key_ends_with_2_before_any_question(
 def test_wrong_usage_ends_with_2_and_no_traceback(ask: Cli, arguments: list[str], said: str) -> None:
     """What a user can mistype is no bug report, a name is answered with the nearest, and no flag is dropped."""
     result = ask(*arguments)
-    assert result.code == 2
-    assert said in result.err
+    assert (result.code, said in result.err) == (2, True)
     assert "Traceback" not in result.err
 
 
@@ -140,18 +133,16 @@ def test_a_gate_that_is_not_met_ends_with_1(ask: Cli, golden_server: str) -> Non
     """The run is complete and saved, but does not pass."""
     assert ask("--rag-url", golden_server, "--gate", "recall_at_10>=0").code == 0
     result = ask("--rag-url", golden_server, "--gate", "recall_at_10>1", "--gate", "faithfulness>=0.5")
-    assert result.code == 1
-    assert "gate failed: 2 of 2 gates" in result.err
+    assert (result.code, "gate failed: 2 of 2 gates" in result.err) == (1, True)
     assert "recall_at_10>1: not met" in result.out
     assert "faithfulness has no value" in result.out
 
 
-def test_too_many_failures_end_with_4_and_beat_the_gate(ask: Cli, start_server: Callable[..., str]) -> None:
+def test_too_many_failures_end_with_4_and_beat_the_gate(ask: Cli, start_server: Cli) -> None:
     """A run over the error rate is incomplete, whatever its metrics say."""
     url = start_server("--corpus", "golden", "--misbehave", "every:3:status:404")
     result = ask("--rag-url", url, "--gate", "recall_at_10>1", "--max-error-rate", "0.01")
-    assert result.code == 4
-    assert "--resume" in result.err
+    assert (result.code, "--resume" in result.err) == (4, True)
     assert ask("--rag-url", url, "--max-error-rate", "1").code == 0
 
 
@@ -178,9 +169,7 @@ def interrupt(url: str, runs: Path, sign: signal.Signals) -> subprocess.Complete
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(
-    evals_cli: Cli, start_server: Callable[..., str], tmp_path: Path, sign: signal.Signals
-) -> None:
+def test_a_run_goes_on_after_ctrl_c(evals_cli: Cli, start_server: Cli, tmp_path: Path, sign: signal.Signals) -> None:
     """A run that is interrupted, or reaches a time limit, keeps every answer and goes on where it stopped."""
     runs = tmp_path / "runs"
     ended = interrupt(start_server("--corpus", "golden", "--misbehave", "slow:0.2"), runs, sign)
@@ -200,30 +189,22 @@ def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
-    [(["--samples", 5], "--samples"), (["--rag-url", "http://127.0.0.1:9"], "http://127.0.0.1:9")],
+    ("flags", "said"), [(["--samples", 5], "--samples"), (["--rag-url", "http://127.0.0.1:9"], "http://127.0.0.1:9")]
 )
 def test_resume_takes_the_questions_and_the_server_of_the_run(
     evals_cli: Cli, golden_run: EvalRun, tmp_path: Path, flags: list[object], said: str
 ) -> None:
     """What decides the questions of a run cannot be changed half-way, and a run is of one server."""
     result = evals_cli("eval", "--resume", golden_run.id, *flags, "--runs-dir", tmp_path / "runs")
-    assert result.code == 2
-    assert said in result.err
+    assert (result.code, said in result.err) == (2, True)
 
 
 def test_a_dry_run_as_json_is_json(ask: Cli, golden_server: str) -> None:
-    """`--dry-run --json` prints one object, without metrics of a judge that takes no part."""
+    """One object, without metrics of a judge that takes no part; a URL that cannot be asked is refused as by a run."""
     plan = ask("--dry-run", "--json", "--rag-url", golden_server).json
-    assert plan["questions"] == 12
-    assert "faithfulness" not in plan["metrics"]
-
-
-def test_a_dry_run_refuses_a_url_that_cannot_be_asked(evals_cli: Cli, tmp_path: Path) -> None:
-    """As the run would, whose plan it prints."""
-    flags = ("--datasets", "golden", "--no-judge", "--runs-dir", tmp_path, "--dry-run")
+    assert (plan["questions"], "faithfulness" in plan["metrics"]) == (12, False)
     for url in ("http://localhost:99999", "nonsense"):
-        refused = evals_cli("eval", "--rag-url", url, *flags)
+        refused = ask("--rag-url", url, "--dry-run")
         assert (refused.code, refused.out) == (2, "")
         assert f"error: not a URL of a server: '{url}'" in refused.err
 
@@ -234,8 +215,7 @@ def test_an_empty_path_in_a_configuration_is_refused(evals_cli: Cli, tmp_path: P
     path = tmp_path / "config.yml"
     path.write_text(f'{key}: ""\n')
     refused = evals_cli("eval", "--embedded", "--no-judge", "--config", path)
-    assert refused.code == 2
-    assert f"configuration: {key}: must not be empty" in refused.err
+    assert (refused.code, f"configuration: {key}: must not be empty" in refused.err) == (2, True)
 
 
 def test_a_score_without_a_judge_says_what_it_does_not_say(ask: Cli, golden_server: str) -> None:
@@ -254,16 +234,12 @@ def test_a_dry_run_says_that_the_run_would_want_a_key(evals_cli: Cli, tmp_path: 
     result = evals_cli(*plan)
     said = " ".join(result.out.split())
     assert result.code == 0
-    assert "the run would refuse to begin" in said
-    assert "ANTHROPIC_API_KEY is not set" in said
-    assert "export ANTHROPIC_API_KEY=…" in said
-    assert "--no-judge" in said
+    ways = ("ANTHROPIC_API_KEY is not set", "export ANTHROPIC_API_KEY=…", "--no-judge")
+    assert all(words in said for words in ("the run would refuse to begin", *ways))
     assert f"error: {evals_cli(*plan, '--json').json['refusal']['message']}" in evals_cli(*plan[:-1]).err
 
 
-def test_a_setting_that_only_looks_like_a_credential_is_saved_and_the_run_resumed(
-    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_a_setting_like_a_credential_is_saved(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """Neither `keyword_mode` nor a pattern of stars is taken for a credential that is not there any more."""
     path = tmp_path / "config.yml"
     path.write_text(
@@ -276,15 +252,11 @@ def test_a_setting_that_only_looks_like_a_credential_is_saved_and_the_run_resume
     assert result.code == 0, result.err
 
 
-def test_a_login_that_was_not_saved_can_be_given_again(
-    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
+def test_a_login_that_is_not_saved_is_given_again(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
     """A run is not resumed without its login, and the message says how it is."""
     url = golden_server.replace("http://", "http://user:S3cretPW@")
     run = ask("--rag-url", url, "--json").json
     resume = ("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs")
     without = evals_cli(*resume)
-    assert without.code == 2
-    assert "server.url" in without.err
-    assert "--rag-url" in without.err
+    assert (without.code, "server.url" in without.err, "--rag-url" in without.err) == (2, True, True)
     assert evals_cli(*resume, "--rag-url", url).code == 0

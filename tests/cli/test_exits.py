@@ -18,6 +18,8 @@ from evals.cli.terminal import run
 from evals.errors import EvalsError
 from evals.store.runs import RunStore
 
+Cli = Callable[..., Any]
+Ended = Callable[[Exception], tuple[int, str]]
 PROGRAM = [sys.executable, "-m", "evals.cli"]
 
 
@@ -61,27 +63,23 @@ def test_the_version_is_printed() -> None:
     assert out.stdout.startswith("rag-evals ")
 
 
-def raising(error: Exception) -> typer.Typer:
-    """A command line of one command, which raises."""
-    app = typer.Typer()
-
-    @app.command()
-    def command() -> None:
-        raise error
-
-    return app
-
-
 @pytest.fixture
-def ended(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[[Exception], tuple[int, str]]:
+def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ended:
     """How a command ends that raises: its exit code, and what it said."""
     monkeypatch.setattr("sys.argv", ["evals"])
-    return lambda error: (run(raising(error)), capsys.readouterr().err)
+
+    def end(error: Exception) -> tuple[int, str]:
+        def command() -> None:
+            raise error
+
+        app = typer.Typer()
+        app.command()(command)
+        return run(app), capsys.readouterr().err
+
+    return end
 
 
-def test_no_message_steers_the_terminal(ended: Callable[[Exception], tuple[int, str]]) -> None:
+def test_no_message_steers_the_terminal(ended: Ended) -> None:
     """A server may say anything, and errors and notes quote it: titles, colours and rewritten lines stay text."""
     evil = "\x1b]0;owned\x07 \x9b2J \u202egnp over\rwritten"
     for error in (EvalsError(evil, evil), ValueError(evil)):
@@ -98,9 +96,7 @@ def test_neither_do_notes_and_phases(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == "! a \ufffd[31mnote\n· a \ufffdphase\n"
 
 
-def test_a_long_message_is_wrapped_on_a_terminal_alone(
-    ended: Callable[[Exception], tuple[int, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_message_is_wrapped_on_a_terminal_alone(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its lines are as wide as the terminal and indented; a pipe gets one line, which programs search."""
     monkeypatch.setenv("COLUMNS", "60")
     error = EvalsError("word " * 20 + "end", "hint " * 20 + "end")
@@ -135,9 +131,7 @@ def test_a_time_limit_ends_like_ctrl_c(sign: str) -> None:
     assert (child.returncode, child.stderr) == (130, "error: interrupted\n")
 
 
-def test_a_disk_that_is_full_is_no_wrong_usage(
-    evals_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_is_full_is_no_wrong_usage(evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of runs that cannot be written ends with 2, one on a full disk with 4."""
 
     def full(**_: Any) -> None:
@@ -150,5 +144,4 @@ def test_a_disk_that_is_full_is_no_wrong_usage(
     assert evals_cli(*command, questions / "runs").code == 2
     monkeypatch.setattr("evals.store.runs.tempfile.TemporaryFile", full)
     result = evals_cli(*command, tmp_path / "runs")
-    assert result.code == 4
-    assert "No space left on device" in result.err
+    assert (result.code, "No space left on device" in result.err) == (4, True)

@@ -1,7 +1,7 @@
 """`evals gate`: what it prints, and that each way in which it can end has its exit code and leaves a report."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,7 @@ OUTCOMES: dict[str, tuple[int, tuple[str, ...]]] = {
     "met by the gates of the run": (0, ("made",)),
     "not worse than the baseline": (0, ("good", *AGAINST, "twin")),
     "not enough evidence, which is let pass": (0, (*GOOD, "recall_at_5@low>=0.75", "--lenient")),
-    "uncalibrated judge, which is let pass": (
-        0,
-        ("judged", "--gate", "answer_correctness>=0.5", "--allow-uncalibrated"),
-    ),
+    "uncalibrated judge, which is let pass": (0, (*JUDGED, "--allow-uncalibrated")),
     # 1: a gate fails
     "not met": (1, (*GOOD, "recall_at_5>=0.9")),
     "not met with evidence": (1, (*GOOD, "recall_at_5@low>=0.85")),
@@ -142,10 +139,7 @@ def test_every_outcome_has_its_exit_code_and_leaves_a_report(
     for run_id in set(arguments) & set(RUNS):
         put(run_id)
     flags = ("--runs-dir", "runs", "--junit", "junit.xml", "--comment", "comment.md")
-    if outcome in ENDED_BY:
-        with ending(ENDED_BY[outcome]):
-            result = evals_cli("gate", *arguments, *flags)
-    else:
+    with ending(ENDED_BY[outcome]) if outcome in ENDED_BY else nullcontext():
         result = evals_cli("gate", *arguments, *flags)
     assert (result.code, result.err.count("Traceback")) == (code, int(code == 70)), result.err
     found = read_junit(Path("junit.xml").read_bytes())
@@ -168,16 +162,14 @@ def test_a_saved_run_is_checked(save: Cli, gate: Cli) -> None:
     assert (met.code, met.err) == (0, "")
     assert "recall_at_5>=0.8: met: recall_at_5 is 0.8\n" in met.out
     failed = gate("aaaa", "--gate", "recall_at_5>=0.9")
-    assert failed.code == 1
-    assert "recall_at_5>=0.9: not met: recall_at_5 is 0.8\n" in failed.out
+    assert (failed.code, "recall_at_5>=0.9: not met: recall_at_5 is 0.8\n" in failed.out) == (1, True)
 
 
 def test_json_is_one_object_with_every_outcome(save: Cli, gate: Cli) -> None:
     """With the exit code of the outcomes."""
-    save("aaaa", values(50, 0.8))
-    save("bbbb", values(50, 0.8))
-    flags = ("--gate", "recall_at_5>=0.9", "--baseline", "bbbb", "--margin", "0.2", "--json")
-    result = gate("aaaa", *flags)
+    for run_id in ("aaaa", "bbbb"):
+        save(run_id, values(50, 0.8))
+    result = gate("aaaa", "--gate", "recall_at_5>=0.9", "--baseline", "bbbb", "--margin", "0.2", "--json")
     assert result.code == 1
     report = result.json
     assert (report["run"], report["baseline"], report["margin"]) == ("aaaa", "bbbb", 0.2)

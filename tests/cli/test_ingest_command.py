@@ -3,13 +3,11 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import reference_server
 
 import evals
 from evals.store.runs import RunStore
@@ -19,19 +17,12 @@ CORPUS = Path(evals.__file__).parent / "data" / "golden_corpus"
 
 
 @pytest.fixture
-def fresh_server() -> Iterator[Callable[[], str]]:
+def fresh_server(serve_files: Cli) -> Cli:
     """Start a server that holds nothing yet."""
-    with ExitStack() as stack:
-
-        def start() -> str:
-            server = reference_server("--exit-with-stdin", "--corpus", "none")
-            stack.callback(server.kill)
-            return server.url
-
-        yield start
+    return lambda: serve_files({})
 
 
-def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path) -> None:
+def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
     """A second time there is nothing to do; a sentence of the first document is the question that checks it."""
     url = fresh_server()
     first = evals_cli("ingest", CORPUS, "--rag-url", url, "--runs-dir", tmp_path)
@@ -45,7 +36,7 @@ def test_a_folder_is_given_once_and_found(evals_cli: Cli, fresh_server: Callable
     assert told["check"]["of_these"] > 0
 
 
-def test_the_documents_of_a_dataset_are_given(evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path) -> None:
+def test_the_documents_of_a_dataset_are_given(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
     """Its first question checks them; then it is evaluated without another upload."""
     url = fresh_server()
     given = evals_cli("ingest", "--datasets", "golden", "--rag-url", url, "--runs-dir", tmp_path)
@@ -58,18 +49,14 @@ def test_the_documents_of_a_dataset_are_given(evals_cli: Cli, fresh_server: Call
     assert run.server.missing_documents == []
 
 
-def test_what_is_not_found_afterwards_is_an_error(
-    evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path
-) -> None:
+def test_what_is_not_found_afterwards_is_an_error(evals_cli: Cli, fresh_server: Cli, tmp_path: Path) -> None:
     """A question about something else retrieves nothing of it."""
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "one.md").write_text("# Whales\n\nA whale sings under water for hours.\n", encoding="utf-8")
-    result = evals_cli(
-        "ingest", folder, "--rag-url", fresh_server(), "--runs-dir", tmp_path / "runs", "--check", "zzz qqq?"
-    )
-    assert result.code == 3
-    assert "what was uploaded is not found" in result.err
+    flags = ("--rag-url", fresh_server(), "--runs-dir", tmp_path / "runs", "--check", "zzz qqq?")
+    result = evals_cli("ingest", folder, *flags)
+    assert (result.code, "what was uploaded is not found" in result.err) == (3, True)
 
 
 def test_what_cannot_be_ingested_is_said(evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
@@ -84,7 +71,7 @@ def test_what_cannot_be_ingested_is_said(evals_cli: Cli, golden_server: str, tmp
 
 
 def test_the_last_line_is_a_next_step_that_works(
-    evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    evals_cli: Cli, fresh_server: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the server that was given; a folder has no questions, so that a file of them comes first."""
     monkeypatch.chdir(tmp_path)

@@ -46,9 +46,19 @@ def own_questions(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_reference_server_is_evaluated_by_what_was_written(
-    golden_server: str, evals_cli: Cli, evaluated: Callable[[], dict[str, Any]]
-) -> None:
+@pytest.fixture
+def inquiry(start: Start) -> str:
+    """The URL of a server that no profile knows."""
+    return f"{start(unknown.inquiry())}/knowledge/inquire"
+
+
+def check(figures: dict[str, Any], known: dict[str, float]) -> None:
+    """The figures are those that the corpus is known to give."""
+    expected = {name: value for name, value in known.items() if name != "recall_at_3"}
+    assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
+
+
+def test_the_reference_server_is_evaluated(golden_server: str, evals_cli: Cli, evaluated: Cli) -> None:
     """By flags alone; the last lines are the commands, with that which uploads what golden questions need."""
     made = evals_cli("init", "--rag-url", golden_server, "--questions", "golden")
     assert made.code == 0, made.err
@@ -61,67 +71,43 @@ def test_the_reference_server_is_evaluated_by_what_was_written(
     ("kind", "path", "more"),
     [("inquiry", "/knowledge/inquire", ()), ("dialogue", "/v7/exchange", ("--body", TRANSCRIPT))],
 )
-def test_a_server_that_no_profile_knows_is_evaluated_by_what_was_written(
-    kind: str, path: str, more: tuple[str, ...], start: Start, evals_cli: Cli, own_questions: Path,
-    evaluated: Callable[[], dict[str, Any]],
-) -> None:  # fmt: skip
+def test_a_server_that_no_profile_knows_is_evaluated(
+    kind: str, path: str, more: tuple[str, ...], start: Start, evals_cli: Cli, own_questions: Path, evaluated: Cli
+) -> None:
     """The server is asked the first question of the file, so that its answer shows chunks."""
-    made = evals_cli(
-        "init", "--rag-url", f"{start(getattr(unknown, kind)())}{path}", "--questions", own_questions.name, *more
-    )
+    url = f"{start(getattr(unknown, kind)())}{path}"
+    made = evals_cli("init", "--rag-url", url, "--questions", own_questions.name, *more)
     assert made.code == 0, made.err
-    figures = evaluated()
-    expected = {**corpus.RETRIEVAL, **corpus.CITATION, **corpus.ABSTENTION}
-    del expected["recall_at_3"]
-    assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
+    check(evaluated(), corpus.RETRIEVAL | corpus.CITATION | corpus.ABSTENTION)
 
 
-def test_columns_of_ones_own_are_written_too(start: Start, evals_cli: Cli, evaluated: Callable[[], Any]) -> None:
+def test_columns_of_ones_own_are_written_too(inquiry: str, evals_cli: Cli, evaluated: Cli) -> None:
     """The file is read by them for the first question already."""
-    rows = [
-        {
-            "User question": row["question"],
-            "Answerable?": not row["is_unanswerable"],
-            "Where it says so": row["gold_passages"],
-        }
-        for row in corpus.questions()
-    ]
+    names = {"question": "User question", "is_unanswerable": "Missing?", "gold_passages": "Where it says so"}
+    rows = [{title: row[name] for name, title in names.items()} for row in corpus.questions()]
     Path("sheet.json").write_text(json.dumps(rows), encoding="utf-8")
-    columns = "question=User question,gold_passages=Where it says so"
-    made = evals_cli(
-        "init",
-        "--rag-url",
-        f"{start(unknown.inquiry())}/knowledge/inquire",
-        "--questions",
-        "sheet.json",
-        "--columns",
-        columns,
-    )
+    columns = ",".join(f"{name}={title}" for name, title in names.items())
+    made = evals_cli("init", "--rag-url", inquiry, "--questions", "sheet.json", "--columns", columns)
     assert made.code == 0, made.err
-    written = load_yaml(Path("eval_config.yml").read_text())["columns"]
-    assert written == {"question": "User question", "gold_passages": "Where it says so"}
-    figures = evaluated()
-    expected = {**corpus.RETRIEVAL, **corpus.ABSTENTION}
-    del expected["recall_at_3"]
-    assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
+    assert load_yaml(Path("eval_config.yml").read_text())["columns"] == names
+    check(evaluated(), corpus.RETRIEVAL | corpus.ABSTENTION)
 
 
-def test_a_template_is_no_question_until_it_is_filled_in(start: Start, evals_cli: Cli) -> None:
+def test_a_template_is_no_question_until_it_is_filled_in(inquiry: str, evals_cli: Cli) -> None:
     """A run of it ends before anything is asked, and a second init knows it for a template."""
-    url = f"{start(unknown.inquiry())}/knowledge/inquire"
-    made = evals_cli("init", "--rag-url", url)
+    made = evals_cli("init", "--rag-url", inquiry)
     assert "questions.jsonl: fill in its three rows first" in made.out
     refused = evals_cli("eval", "--config", "eval_config.yml")
     assert (refused.code, "questions.jsonl, line 1, column question" in refused.err) == (2, True)
     assert "delete the row" in refused.err
-    assert evals_cli("init", "--rag-url", url, "--force").code == 0
+    assert evals_cli("init", "--rag-url", inquiry, "--force").code == 0
 
 
-def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cli) -> None:
+def test_questions_that_are_there_are_taken_and_kept(inquiry: str, evals_cli: Cli) -> None:
     """--force writes over the configuration, never over questions."""
     rows = '{"question": "How long are daily snapshots kept?"}\n'
     Path("questions.jsonl").write_text(rows)
-    made = evals_cli("init", "--rag-url", f"{start(unknown.inquiry())}/knowledge/inquire", "--force")
+    made = evals_cli("init", "--rag-url", inquiry, "--force")
     assert (made.code, "using the questions in questions.jsonl" in made.err) == (0, True)
     assert "answer: 'For thirty days.'" in made.err
     assert Path("questions.jsonl").read_text() == rows
@@ -160,15 +146,9 @@ def test_a_configuration_that_is_there_is_not_written_over(evals_cli: Cli) -> No
     assert "profile: r2r" in Path("eval_config.yml").read_text()
 
 
-def test_no_secret_is_written(start: Start, evals_cli: Cli) -> None:
+def test_no_secret_is_written(inquiry: str, evals_cli: Cli) -> None:
     """A header stands as ${NAME}, and what is to be exported is said; so is what a profile or a judge needs."""
-    made = evals_cli(
-        "init",
-        "--rag-url",
-        f"{start(unknown.inquiry())}/knowledge/inquire",
-        "--header",
-        f"Authorization: Bearer {SECRET}",
-    )
+    made = evals_cli("init", "--rag-url", inquiry, "--header", f"Authorization: Bearer {SECRET}")
     assert made.code == 0, made.err
     assert "Bearer ${RAG_TOKEN}" in Path("eval_config.yml").read_text()
     assert SECRET not in made.out + made.err + Path("eval_config.yml").read_text()

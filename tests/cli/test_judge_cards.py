@@ -56,7 +56,7 @@ def jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
 
 
 def test_a_calibration_is_shown_with_runs_of_before_and_after(
-    cli: Cli, judged: dict[str, Any], golden_server: str, runs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, judged: Any, runs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The metric that has no labels stays as it was."""
     monkeypatch.setenv("COLUMNS", "200")
@@ -75,9 +75,7 @@ def test_a_calibration_is_shown_with_runs_of_before_and_after(
     assert kept["scorecard"] == again["scorecard"]
 
 
-def test_a_card_counts_the_labels_that_the_judge_decided_on(
-    cli: Cli, judged: dict[str, Any], messages_api: Any, runs: Any, tmp_path: Path
-) -> None:
+def test_a_card_counts_decided_labels(cli: Cli, judged: Any, messages_api: Any, runs: Any, tmp_path: Path) -> None:
     """One that is lost shows nothing of how often it is right."""
     messages_api.script({"match": "ferry 3 sail", "then": {"text": "nope"}}, {"then": {"python": "judge"}})
     told = {"expected_answer": "At noon.", "answer": "At noon.", "label": "yes"}
@@ -88,7 +86,7 @@ def test_a_card_counts_the_labels_that_the_judge_decided_on(
 
 
 def test_a_gate_on_an_uncalibrated_judge_is_refused(
-    cli: Cli, judged: dict[str, Any], golden_server: str, messages_api: Any, runs: Any, tmp_path: Path
+    cli: Cli, judged: Any, golden_server: str, messages_api: Any, runs: Any, tmp_path: Path
 ) -> None:
     """Before anything is asked, and of a saved run too; a flag or a calibration lets it pass."""
     messages_api.reset()
@@ -97,8 +95,7 @@ def test_a_gate_on_an_uncalibrated_judge_is_refused(
     for command in (("gate", judged["id"]), ask, ("rescore", judged["id"])):
         refused = cli(*command, *gate, *runs)
         assert refused.code == 2
-        assert "--allow-uncalibrated" in refused.err
-        assert "answer_correctness" in refused.err
+        assert all(words in refused.err for words in ("--allow-uncalibrated", "answer_correctness"))
     assert messages_api.log() == []
     messages_api.script({"then": {"python": "judge"}})
     assert cli("gate", judged["id"], *gate, "--allow-uncalibrated", *runs).code == 0
@@ -109,9 +106,7 @@ def test_a_gate_on_an_uncalibrated_judge_is_refused(
     assert cli("gate", judged["id"], "--gate", "answer_relevancy>=0", *runs).code == 2
 
 
-def test_a_regression_by_an_uncalibrated_judge_is_marked(
-    cli: Cli, judged: dict[str, Any], runs: Any, tmp_path: Path
-) -> None:
+def test_a_regression_by_an_uncalibrated_judge_is_marked(cli: Cli, judged: Any, runs: Any, tmp_path: Path) -> None:
     """It fails all the same, and a reader sees that nobody knows how often the judge is wrong."""
     asked = [record.question for record in records_of(judged, runs) if record.question.expected_answer]
     rows = ({"id": each.id, "question": each.question, "expected_answer": each.expected_answer} for each in asked)
@@ -123,8 +118,7 @@ def test_a_regression_by_an_uncalibrated_judge_is_marked(
     last = cli("score", good, *score).json
     first = cli("score", bad, *score).json
     failed = cli("compare", last["id"], first["id"], "--fail-on-regression", *runs)
-    assert failed.code == 1
-    assert ", uncalibrated)" in failed.err
+    assert (failed.code, ", uncalibrated)" in failed.err) == (1, True)
     label(cli, first, runs, tmp_path)
     failed = cli("compare", last["id"], first["id"], "--fail-on-regression", *runs)
     assert failed.code == 1

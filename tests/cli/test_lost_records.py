@@ -35,18 +35,15 @@ def damage(path: Path, how: str) -> str:
     """Damage a records file; returns what a message says of it."""
     data = path.read_bytes()
     lines = data.splitlines(keepends=True)
-    if how == "cut":
-        path.write_bytes(b"".join(lines[:7]))
-        return "7 of 12 records"
-    if how == "cut in a line":
-        path.write_bytes(data[: -len(lines[-1]) // 2])
-        return "11 of 12 records"
-    if how == "emptied":
-        path.write_bytes(b"")
-        return "0 of 12 records"
     place = data.index(b'"answer":"') + len(b'"answer":"')
-    path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-    return "another checksum"
+    content, said = {
+        "cut": (b"".join(lines[:7]), "7 of 12 records"),
+        "cut in a line": (data[: -len(lines[-1]) // 2], "11 of 12 records"),
+        "emptied": (b"", "0 of 12 records"),
+        "flipped": (data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :], "another checksum"),
+    }[how]
+    path.write_bytes(content)
+    return said
 
 
 def call(evals_cli: Cli, way: tuple[str, ...], path: Path) -> Any:

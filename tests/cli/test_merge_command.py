@@ -41,36 +41,33 @@ def merge(evals_cli: Cli, tmp_path: Path) -> Cli:
 
 
 def test_shards_of_other_machines_make_one_run(
-    shards: Callable[..., list[str]], ask: Cli, merge: Cli, golden_server: str
+    shards: Cli, ask: Cli, merge: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
 ) -> None:
-    """The same values and notes as of one run, but those of time, which no two runs share."""
+    """The same values and notes as of one run, but those of time; `show` says what it is of."""
     whole = ask("--rag-url", golden_server, "--json").json
     result = merge(*shards(), "--json", "--name", "nightly")
     assert result.code == 0, result.err
     run = result.json
     assert (run["name"], run["question_count"], run["status"]) == ("nightly", 12, "complete")
     assert timeless(run) == timeless(whole)
-    assert [note for note in run["notes"] if "users wait" not in note] == [
-        note for note in whole["notes"] if "users wait" not in note
-    ]
+    notes, those_of_one = ([note for note in each["notes"] if "users wait" not in note] for each in (run, whole))
+    assert notes == those_of_one
     assert [one["shard"] for one in run["merged_from"]] == ["1/2", "2/2"]
+    assert "merged from 2 shards" in evals_cli("show", run["id"], "--runs-dir", tmp_path / "merged").out
 
 
 def timeless(run: dict[str, Any]) -> dict[str, Any]:
     return {one["name"]: one for one in run["scorecard"]["metrics"] if one["unit"] != "ms"}
 
 
-def test_a_gate_of_the_shards_is_checked_on_the_whole(shards: Callable[..., list[str]], merge: Cli) -> None:
+def test_a_gate_of_the_shards_is_checked_on_the_whole(shards: Cli, merge: Cli) -> None:
     """The shards end well; the merged run ends with 1, and is saved all the same."""
     result = merge(*shards("--gate", "recall_at_10>1"))
-    assert result.code == 1
-    assert "gate failed" in result.err
+    assert (result.code, "gate failed" in result.err) == (1, True)
     assert "saved to" in result.out
 
 
-def test_a_partial_shard_ends_with_4_and_the_command_that_goes_on(
-    ask: Cli, merge: Cli, start_server: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_partial_shard_ends_with_4(ask: Cli, merge: Cli, start_server: Cli, tmp_path: Path) -> None:
     """Merged all the same, where that is allowed, it says which shards to go on with."""
     url = start_server("--corpus", "golden", "--misbehave", "every:3:status:404")
     keys = ("--rag-url", url, "--max-error-rate", "0.01", "--concurrency", 1, "--warmup", 0)
@@ -82,16 +79,5 @@ def test_a_partial_shard_ends_with_4_and_the_command_that_goes_on(
     assert result.code == 4
     assert f"evals eval --resume {runs['1/2'].id} --runs-dir {tmp_path / 'runs'}" in result.err
     result = merge(*files, "--allow-partial")
-    assert result.code == 4
-    assert f"evals eval --resume {runs['1/2'].id}" in result.err
+    assert (result.code, f"evals eval --resume {runs['1/2'].id}" in result.err) == (4, True)
     assert "of 12 questions brought no answer" in result.err
-
-
-def test_show_says_what_a_run_was_merged_from(
-    shards: Callable[..., list[str]], merge: Cli, evals_cli: Cli, tmp_path: Path
-) -> None:
-    """In its first line."""
-    run = merge(*shards(), "--json").json
-    shown = evals_cli("show", run["id"], "--runs-dir", tmp_path / "merged").out
-    assert len(run["merged_from"]) == 2
-    assert "merged from 2 shards" in shown

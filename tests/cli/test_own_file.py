@@ -21,9 +21,7 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_output_says_that_rows_were_left_out(
-    evals_cli: Cli, questions: Path, golden_server: str, tmp_path: Path
-) -> None:
+def test_outputs_tell_of_rows_left_out(evals_cli: Cli, questions: Path, golden_server: str, tmp_path: Path) -> None:
     """100 of 150 on the terminal, in the plan, in JSON, Markdown and CSV, whose rows stand in the file's order."""
     runs = ["--runs-dir", tmp_path / "runs"]
     asked = ["eval", "--dataset-file", questions, "--no-judge", "--rag-url", golden_server, *runs, "--samples", 100]
@@ -77,17 +75,12 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
         assert note in plan
         assert f"! {note}" in shown
         assert f"- {note}" in exported
-    assert run["eval_config"]["columns"] == {
-        "question": "Anliegen",
-        "expected_answer": "soll",
-        "gold_passages": "Quelle",
-    }
+    columns = {"question": "Anliegen", "expected_answer": "Soll", "gold_passages": "Quelle"}
+    assert run["eval_config"]["columns"] == {**columns, "expected_answer": "soll"}
     (found,) = run["fingerprints"]
-    assert found["columns"] == {"question": "Anliegen", "expected_answer": "Soll", "gold_passages": "Quelle"}
-    assert (found["notes"], found["dropped"]) == (
-        [f"{notes[0]} (`columns` names what is read otherwise)"],
-        {"expected answer that declines to answer": 1},
-    )
+    assert found["columns"] == columns
+    assert found["notes"] == [f"{notes[0]} (`columns` names what is read otherwise)"]
+    assert found["dropped"] == {"expected answer that declines to answer": 1}
 
 
 @pytest.mark.parametrize(
@@ -100,33 +93,26 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
         ("id=Thema", "fragen.csv: no column holds the question; its columns: Anliegen, Soll, Quelle, Thema"),
     ],
 )
-def test_columns_that_cannot_be_read_end_with_2(
-    evals_cli: Cli, sheet: Path, tmp_path: Path, columns: str, message: str
-) -> None:
+def test_columns_that_cannot_be_read_end_with_2(evals_cli: Cli, sheet: Path, columns: str, message: str) -> None:
     """One message that names the flag or the column."""
     result = evals_cli("eval", "--dataset-file", sheet, "--columns", columns, "--no-judge", "--dry-run")
     assert (result.code, result.out) == (2, "")
     assert f"error: {message}" in result.err
 
 
-def test_files_of_promptfoo_end_with_2_and_the_form_that_is_read(evals_cli: Cli, tmp_path: Path) -> None:
-    """In each of the forms in which it keeps tests."""
+def test_files_that_are_not_read_any_more_end_with_2(evals_cli: Cli, tmp_path: Path) -> None:
+    """Those of promptfoo in each of its forms, and topics of TREC by their name and by having no header."""
     row = {"vars": {"question": "How long?"}, "assert": [{"type": "equals", "value": "96 hours"}]}
     contents = {
         "q.jsonl": json.dumps(row),
         "q.csv": "question,__expected\nHow long?,96 hours\n",
         "q.yaml": json.dumps({"prompts": ["{{question}}"], "tests": [row]}),
         "output.json": json.dumps({"evalId": "e", "results": {"results": [{"testCase": row}]}}),
+        "topics.tsv": "301\tWhat?\n302\tWho?\n",
     }
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
         result = evals_cli("stats", "--dataset-file", tmp_path / name)
-        assert (result.code, "files of promptfoo are not read any more" in result.err) == (2, True), name
-        assert "write a table with the columns question and expected_answer" in result.err
-
-
-def test_topics_of_trec_end_with_2(evals_cli: Cli, tmp_path: Path) -> None:
-    """They are known by their name and by having no header."""
-    (tmp_path / "topics.tsv").write_text("301\tWhat?\n302\tWho?\n")
-    result = evals_cli("stats", "--dataset-file", tmp_path / "topics.tsv")
-    assert (result.code, "files of TREC topics are not read any more" in result.err) == (2, True)
+        files = "TREC topics" if name == "topics.tsv" else "promptfoo"
+        assert (result.code, f"files of {files} are not read any more" in result.err) == (2, True), name
+        assert files != "promptfoo" or "write a table with the columns question and expected_answer" in result.err

@@ -12,14 +12,9 @@ from evals.text.yaml_files import load_yaml
 Cli = Callable[..., Any]
 
 
-@pytest.fixture(autouse=True)
-def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line for each profile."""
-    monkeypatch.setenv("COLUMNS", "200")
-
-
-def test_the_profiles_are_listed_with_what_can_be_measured(evals_cli: Cli) -> None:
+def test_the_profiles_are_listed_with_what_is_measured(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line each: a name, what it is for, and the parts that are looked for."""
+    monkeypatch.setenv("COLUMNS", "200")
     lines = {line.split()[0]: line for line in evals_cli("profiles").out.splitlines() if line.strip()}
     assert set(list_profiles()) <= set(lines)
     assert "retrieval, answers, abstention, citations, cost, stages, ingestion" in lines["rag-server"]

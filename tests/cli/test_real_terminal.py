@@ -5,7 +5,6 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -24,32 +23,6 @@ from evals.cli import main
 main()"""
 
 
-@pytest.fixture
-def converse(tmp_path: Path) -> Callable[..., tuple[int, str]]:
-    """Start a command on a terminal, and type each answer when its question stands there."""
-
-    def talk(arguments: list[str], answers: list[tuple[str, str]]) -> tuple[int, str]:
-        ours, theirs = pty.openpty()
-        environment = {**os.environ, "PYTHONPATH": str(HOME.parent), "TERM": "dumb", "COLUMNS": "200"}
-        command = [sys.executable, "-c", _MAIN, *arguments]
-        with subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment, start_new_session=True
-        ) as process:
-            os.close(theirs)
-            said = ""
-            for expected, answer in answers:
-                before = len(said)
-                said += _read_until(ours, expected)
-                assert expected in said[before:], said
-                os.write(ours, answer.encode())
-            said += _read_until(ours, None)
-            code = process.wait(timeout=_LONGEST_S)
-        os.close(ours)
-        return code, said
-
-    return talk
-
-
 def _read_until(terminal: int, expected: str | None) -> str:
     """What is printed until this stands there, or until the end."""
     said, ends = "", time.monotonic() + _LONGEST_S
@@ -65,7 +38,7 @@ def _read_until(terminal: int, expected: str | None) -> str:
     return said
 
 
-def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int, str]]) -> None:
+def test_a_login_is_typed_without_being_shown(tmp_path: Path) -> None:
     """Neither while it is typed nor afterwards."""
 
     def ask(request: Any) -> dict[str, Any]:
@@ -73,10 +46,18 @@ def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int,
             raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
         return {"answer": "It is kept for thirty days."}
 
+    ours, theirs = pty.openpty()
+    options: dict[str, Any] = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
+    options["env"] = {**os.environ, "PYTHONPATH": str(HOME.parent), "TERM": "dumb", "COLUMNS": "200"}
     with loopback.serving({("POST", "/own"): ask}) as url:
-        code, said = converse(
-            ["init", "--rag-url", f"{url}/own", "--no-judge"],
-            [("(not shown; Enter: none): ", "Bearer s3cret-Value-90210\n")],
-        )
+        command = [sys.executable, "-c", _MAIN, "init", "--rag-url", f"{url}/own", "--no-judge"]
+        with subprocess.Popen(command, cwd=tmp_path, **options) as process:
+            os.close(theirs)
+            said = _read_until(ours, "(not shown; Enter: none): ")
+            os.write(ours, b"Bearer s3cret-Value-90210\n")
+            said += _read_until(ours, None)
+            code = process.wait(timeout=_LONGEST_S)
+        os.close(ours)
     assert code == 0, said
+    assert "(not shown; Enter: none): " in said
     assert "s3cret" not in said

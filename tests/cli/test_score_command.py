@@ -7,19 +7,15 @@ from typing import Any
 
 import pytest
 
+Cli = Callable[..., Any]
+Passages = tuple[Path, Path]
 QUESTIONS = [
     {"id": "q1", "question": "Cooling-off?", "gold_passages": [{"text": "fourteen days", "document_id": "guide"}]},
     {"id": "q2", "question": "Excess?", "gold_passages": [{"text": "an excess of 300 euros"}]},
 ]
+CHUNK = {"text": "It is fourteen days.", "document_id": "guide"}
 ANSWERS = [
-    {
-        "question_id": "q1",
-        "answer": "Fourteen days.",
-        "chunks": [{"text": "It is fourteen days.", "document_id": "guide"}],
-        "citations": [{"index": 1}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 3},
-        "latency_ms": 800,
-    },
+    {"question_id": "q1", "answer": "14.", "chunks": [CHUNK], "citations": [{"index": 1}], "latency_ms": 800},
     {"question_id": "q2", "answer": "I don't know.", "chunks": ["nothing", "with an excess of 300 euros"]},
 ]
 BLOCK = """\
@@ -44,7 +40,7 @@ def passages(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def score(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+def score(evals_cli: Cli, tmp_path: Path) -> Callable[..., Any]:
     """Score saved answers to questions, both given as data; the lines may be given as they are."""
 
     def run(lines: Sequence[Mapping[str, Any] | str], *arguments: object, questions: Any = QUESTIONS) -> Any:
@@ -61,22 +57,20 @@ def values(run: Mapping[str, Any]) -> dict[str, float | None]:
     return {metric["name"]: metric["value"] for metric in run["scorecard"]["metrics"]}
 
 
-def test_the_block_is_printed_as_documented(evals_cli: Callable[..., Any], passages: tuple[Path, Path]) -> None:
+def test_the_block_is_printed_as_documented(evals_cli: Cli, passages: Passages) -> None:
     """Labels, digits and rules to the letter, and nothing else."""
     done = evals_cli("score", *passages)
     assert (done.code, done.out, done.err) == (0, BLOCK, "")
 
 
-def test_the_means_are_written_under_the_same_labels(
-    evals_cli: Callable[..., Any], passages: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_the_means_have_the_same_labels(evals_cli: Cli, passages: Passages, tmp_path: Path) -> None:
     """--output and --json hold the numbers in full; --k is in the labels."""
     done = evals_cli("score", *passages, "--k", 3, "--output", tmp_path / "out.json", "--json")
     expected = {"exact_match": 0.0, "span_f1": 0.4, "recall@3": 1.0, "ndcg@3": 1.0, "num_examples": 1}
     assert done.json == json.loads((tmp_path / "out.json").read_text()) == expected
 
 
-def test_what_is_missing_is_said_on_stderr(evals_cli: Callable[..., Any], passages: tuple[Path, Path]) -> None:
+def test_what_is_missing_is_said_on_stderr(evals_cli: Cli, passages: Passages) -> None:
     """The block stays what it is; the reports go beside it. A broken file is one message, and nothing is printed."""
     passages[0].write_text("[]")
     done = evals_cli("score", *passages)
@@ -99,9 +93,7 @@ def test_what_is_missing_is_said_on_stderr(evals_cli: Callable[..., Any], passag
         (["--output", "none/out.json"], "there is no folder"),
     ],
 )
-def test_a_flag_that_passages_do_not_take_is_refused(
-    evals_cli: Callable[..., Any], passages: tuple[Path, Path], flags: list[str], said: str
-) -> None:
+def test_a_flag_that_passages_lack_is_refused(evals_cli: Cli, passages: Passages, flags: list[str], said: str) -> None:
     """Before anything is scored, named as it was typed, and without a word of runs."""
     done = evals_cli("score", *passages, *flags)
     assert (done.code, done.out) == (2, "")
@@ -109,7 +101,7 @@ def test_a_flag_that_passages_do_not_take_is_refused(
     assert "--resume" not in done.err
 
 
-def test_each_form_says_both(score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_each_form_says_both(score: Cli, evals_cli: Cli, tmp_path: Path) -> None:
     """A flag of passages beside answers, and answers without any gold."""
     for done in (score(ANSWERS, "--k", 5), evals_cli("score", tmp_path / "answers.jsonl", "--runs-dir", tmp_path)):
         assert (done.code, done.out) == (2, "")
@@ -117,9 +109,7 @@ def test_each_form_says_both(score: Callable[..., Any], evals_cli: Callable[...,
         assert "--dataset-file" in done.err
 
 
-def test_saved_answers_make_a_run_like_that_of_eval(
-    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_saved_answers_make_a_run_like_that_of_eval(score: Cli, evals_cli: Cli, tmp_path: Path) -> None:
     """The scorecard is that of the fields given, and the run can be shown and exported."""
     done = score(ANSWERS, "--json", "--name", "offline")
     run = done.json
@@ -134,27 +124,23 @@ def test_saved_answers_make_a_run_like_that_of_eval(
     assert [record["question"]["id"] for record in exported.json["records"]] == ["q1", "q2"]
 
 
-def test_a_missing_answer_makes_the_run_partial(score: Callable[..., Any]) -> None:
+def test_a_missing_answer_makes_the_run_partial(score: Cli) -> None:
     """A question without an answer is noted, in no mean, and exit 4: nobody takes a part for the whole."""
     done = score([ANSWERS[0], {**ANSWERS[1], "question_id": "q9"}], "--json")
     run = done.json
     assert (done.code, run["status"], run["outcomes"]["not_asked"]) == (4, "partial", 1)
-    assert run["notes"][:2] == [
-        "1 question without a saved answer: q2",
-        "1 question answered but not in the dataset, ignored: q9",
-    ]
+    ignored = "1 question answered but not in the dataset, ignored: q9"
+    assert run["notes"][:2] == ["1 question without a saved answer: q2", ignored]
     assert values(run)["recall_at_5"] == 1.0
     assert "1 of 2 questions has no saved answer" in done.err
 
 
-def test_a_gate_that_is_not_met_is_exit_1(score: Callable[..., Any]) -> None:
+def test_a_gate_that_is_not_met_is_exit_1(score: Cli) -> None:
     """As with eval; the run is saved all the same."""
     assert score(ANSWERS, "--gate", "mrr>=0.7").code == 0
     done = score(ANSWERS, "--gate", "mrr>=0.8")
-    assert done.code == 1
-    assert "mrr>=0.8: not met" in done.out
-    assert "gate failed: 1 of 1 gate" in done.err
-    assert "saved to" in done.out
+    assert (done.code, "gate failed: 1 of 1 gate" in done.err) == (1, True)
+    assert all(words in done.out for words in ("mrr>=0.8: not met", "saved to"))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +156,7 @@ def test_a_gate_that_is_not_met_is_exit_1(score: Callable[..., Any]) -> None:
         ([{"question_id": "?", "answer": "a"}], "answers.jsonl: none of its 1 answer is to a question of the dataset"),
     ],
 )
-def test_a_wrong_line_is_named(score: Callable[..., Any], lines: list[Any], message: str, tmp_path: Path) -> None:
+def test_a_wrong_line_is_named(score: Cli, lines: list[Any], message: str, tmp_path: Path) -> None:
     """One message with the line, exit code 2, and no run is saved."""
     done = score(lines)
     assert (done.code, done.out) == (2, "")
@@ -178,9 +164,7 @@ def test_a_wrong_line_is_named(score: Callable[..., Any], lines: list[Any], mess
     assert not list(tmp_path.glob("runs/*.json"))
 
 
-def test_a_dry_run_of_saved_answers_says_what_the_judge_would_take(
-    score: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dry_run_says_what_judging_takes(score: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the answers that are there, without a call and without a run."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-never-used")
     done = score(ANSWERS[:1], "--judge", "--metrics", "answer_relevancy", "--dry-run")
@@ -207,7 +191,7 @@ REFERENCE_METRICS = "exact_match,squad_f1,squad_em"
     ids=["answer", "output", "unanswerable", "reference", "prediction"],
 )
 def test_a_column_of_a_log_is_response_or_reference_never_both(
-    evals_cli: Callable[..., Any], tmp_path: Path, row: dict[str, Any], response: str, reference: str | None
+    evals_cli: Cli, tmp_path: Path, row: dict[str, Any], response: str, reference: str | None
 ) -> None:
     """Where one file holds questions and answers, `answer` is the response unless another column holds that."""
     log = tmp_path / "log.jsonl"
@@ -226,26 +210,6 @@ SPANS = {"q1": "her statement suggested a lack of remorse", "q2": "", "q3": "96 
 """Predictions of an extractive system: the empty one abstains."""
 
 
-@pytest.fixture
-def spans(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., dict[str, float | None]]:
-    """Score a file of answers to four questions, of which one has an answer; returns the values."""
-
-    def run(name: str, content: str) -> dict[str, float | None]:
-        asked = [{"id": key, "question": f"What is {key}?", "is_unanswerable": True} for key in ("q1", "q2", "q4")]
-        asked.append({"id": "q3", "question": "How long?", "expected_answer": "96 hours", "is_unanswerable": False})
-        (tmp_path / "asked.json").write_text(json.dumps(asked))
-        (tmp_path / name).write_text(content)
-        names = "squad_em,squad_f1,unanswerable_accuracy"
-        flags = ("--dataset-file", tmp_path / "asked.json", "--metrics", names, "--runs-dir", tmp_path / "runs")
-        done = evals_cli("score", tmp_path / name, *flags, "--no-judge", "--json")
-        assert done.code == 0, done.err
-        again = evals_cli("rescore", done.json["id"], "--runs-dir", tmp_path / "runs", "--json")
-        assert values(again.json) == values(done.json)
-        return values(done.json)
-
-    return run
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -255,8 +219,14 @@ def spans(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., dict[s
     ],
     ids=["SQuAD's form", "indented", "by its key"],
 )
-def test_a_prediction_of_an_extractive_system_abstains_only_where_it_is_empty(
-    spans: Callable[..., Any], name: str, content: str
-) -> None:
+def test_extractive_answers_abstain_only_where_empty(evals_cli: Cli, tmp_path: Path, name: str, content: str) -> None:
     """No detector reads the others: a span that sounds like a refusal is the text that it is, also when rescored."""
-    assert spans(name, content) == {"squad_em": 0.5, "squad_f1": 0.5, "unanswerable_accuracy": 0.5}
+    asked: list[Any] = [{"id": key, "question": f"{key}?", "is_unanswerable": True} for key in ("q1", "q2", "q4")]
+    asked.append({"id": "q3", "question": "How long?", "expected_answer": "96 hours", "is_unanswerable": False})
+    (tmp_path / "asked.json").write_text(json.dumps(asked))
+    (tmp_path / name).write_text(content)
+    runs, metrics = ("--runs-dir", tmp_path / "runs"), ("--metrics", "squad_em,squad_f1,unanswerable_accuracy")
+    flags = ("--dataset-file", tmp_path / "asked.json", *metrics, "--no-judge", "--json")
+    run = evals_cli("score", tmp_path / name, *flags, *runs).json
+    assert values(run) == {"squad_em": 0.5, "squad_f1": 0.5, "unanswerable_accuracy": 0.5}
+    assert values(evals_cli("rescore", run["id"], *runs, "--json").json) == values(run)

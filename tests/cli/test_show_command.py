@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from whole_runs import put_records, scored
+from whole_runs import kept_run, scored
 
 from evals import EvalRun
 from evals.metrics import parse_metric
@@ -26,15 +26,6 @@ def show(evals_cli: Cli, tmp_path: Path) -> Cli:
 def listed(evals_cli: Cli, tmp_path: Path) -> Cli:
     """List the saved runs."""
     return lambda *flags: evals_cli("runs", *flags, "--runs-dir", tmp_path / "runs")
-
-
-def newer_run(build_run: Cli, folder: Path) -> Path:
-    """The file of a run that a newer version saved."""
-    run, _ = build_run("newer", {})
-    folder.mkdir(exist_ok=True)
-    path = RunStore(folder).run_path(run)
-    path.write_text(json.dumps({**json.loads(run.model_dump_json()), "schema_version": 99}))
-    return path
 
 
 def test_show_begins_with_score_endings_and_what_went_wrong(show: Cli, golden_run: EvalRun) -> None:
@@ -60,9 +51,8 @@ def test_show_explains_one_question(show: Cli, golden_run: EvalRun) -> None:
     record = next(each for each in golden_run.records() if each.question.gold_passages)
     ids = [each.question.id for each in golden_run.records()]
     question = record.question
-    start = next(
-        question.id[:end] for end in range(1, 9) if sum(name.startswith(question.id[:end]) for name in ids) == 1
-    )
+    starts = (question.id[:end] for end in range(1, 9))
+    start = next(start for start in starts if sum(name.startswith(start) for name in ids) == 1)
     out, whole = show(golden_run.id, "--question", start).out, show(golden_run.id, "--question", start, "--all").out
     assert all(words in out for words in (question.question[:40], "recall_at_5", "expected  "))
     assert record.response is not None
@@ -94,8 +84,7 @@ def test_show_slices_by_metadata(show: Cli, golden_run: EvalRun) -> None:
 def test_what_cannot_be_shown_ends_with_2(show: Cli, golden_run: EvalRun, arguments: list[str], said: str) -> None:
     """An unknown name is answered with the nearest, and no flag is dropped in silence."""
     result = show(*(golden_run.id if word == "RUN" else word for word in arguments))
-    assert result.code == 2
-    assert said in result.err
+    assert (result.code, said in result.err) == (2, True)
 
 
 def test_a_run_that_was_killed_says_how_to_go_on(show: Cli, listed: Cli, golden_run: EvalRun) -> None:
@@ -127,19 +116,14 @@ def test_gold_is_marked_among_the_chunks_and_what_is_missing_is_named(show: Cli,
     golds = {"gold_passages": [{"text": "About q."}, {"document_id": "hr.md"}, {"chunk_id": "c9"}]}
     save("abcd", {"q": {"mrr": 1.0}}, questions={"q": golds})
     out = show("abcd", "--question", "q").out
-    assert "✓ gold  1 ?: About q." in out
-    assert "missing   hr.md" in out
-    assert "missing   c9" in out
+    assert all(words in out for words in ("✓ gold  1 ?: About q.", "missing   hr.md", "missing   c9"))
 
 
 def test_an_answer_that_was_not_found_is_shown_with_its_body(show: Cli, build_run: Cli, tmp_path: Path) -> None:
     """Whoever mends a mapping needs to see what it reads; one attempt is one."""
-    store = RunStore(tmp_path / "runs")
-    store.prepare()
     run, (record,) = build_run("abcd", {"q": "malformed"})
     response = record.response.model_copy(update={"raw": '{"text": "It is \x1b[2J here."}'})
-    store.save(run)
-    put_records(store, run, [record.model_copy(update={"response": response})])
+    kept_run(tmp_path / "runs", run, [record.model_copy(update={"response": response})])
     out = show("abcd", "--question", "q").out
     assert "no answer: malformed, no answer came" in out
     assert 'the body: {"text": "It is \ufffd[2J here."}' in out
@@ -158,13 +142,15 @@ def test_runs_lists_what_is_saved(listed: Cli, save: Cli, build_run: Cli, tmp_pa
     """A line a run, for people and for programs, and what cannot be read beside them with the way out."""
     assert "evals eval" in listed().out
     assert listed("--json").json == {"runs": [], "unreadable": []}
-    path = newer_run(build_run, tmp_path / "runs")
+    newer = kept_run(tmp_path / "runs", *build_run("newer", {})).run
+    path = newer.path
+    path.write_text(json.dumps({**newer.model_dump(mode="json"), "schema_version": 99}))
     unread = f"not listed: {path.name} was written by a newer version (schema 99)"
     assert unread in listed().out
     assert "no saved runs" not in listed().out
     save("aaaa", {"q1": {"mrr": 1.0}})
-    out = listed().out
-    assert all(words in out for words in ("aaaa", "complete", "http://localhost:8001", unread, "upgrade"))
+    for words in ("aaaa", "complete", "http://localhost:8001", unread, "upgrade"):
+        assert words in listed().out
     said = listed("--json").json
     (run,) = said["runs"]
     assert (run["id"], run["status"], run["question_count"]) == ("aaaa", "complete", 1)
@@ -173,9 +159,7 @@ def test_runs_lists_what_is_saved(listed: Cli, save: Cli, build_run: Cli, tmp_pa
     assert "newer version" in said["unreadable"][0]["message"]
 
 
-def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
-    listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_in_a_narrow_terminal_stand_uncut(listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line a run; columns are left out, and nothing is folded within a word."""
     monkeypatch.setenv("COLUMNS", "80")
     for run_id in ("aaaa", "bbbb"):
@@ -186,9 +170,7 @@ def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
     assert all(" unfinished  " in line for line in lines[1:])
 
 
-def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_compared(
-    listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_of_different_objectives_have_a_note(listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each says of how much of the weight it is, and a note that they are made of different parts."""
     monkeypatch.setenv("COLUMNS", "150")
     half = {"answer_correctness": 0.5, "citation_recall": 0.5}
@@ -218,9 +200,7 @@ def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 110])
-def test_values_of_a_key_are_readable_at_the_width(
-    save: Callable[..., RunStore], evals_cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
+def test_values_of_a_key_fit_the_width(save: Cli, evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     """A row a value, with its number of questions; of very many the biggest are shown, and the others counted."""
     monkeypatch.setenv("COLUMNS", str(width))
     values = [*range(40), 39, 39, 17]
@@ -235,7 +215,7 @@ def test_values_of_a_key_are_readable_at_the_width(
 
 
 @pytest.fixture
-def partly(save: Callable[..., RunStore]) -> RunStore:
+def partly(save: Cli) -> RunStore:
     """A run whose questions are of two kinds, of which one easy one has no value; and one that did not finish."""
     values = {"q1": {"mrr": 1.0}, "q2": {"mrr": None}, "q3": {"mrr": 0.5}}
     kinds = {name: {"metadata": {"kind": kind}} for name, kind in (("q1", "easy"), ("q2", "easy"), ("q3", "hard"))}
@@ -243,47 +223,34 @@ def partly(save: Callable[..., RunStore]) -> RunStore:
     return save("abcd", values, questions=kinds)
 
 
-def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
-    """Two easy questions, and a mean over the one of them that the metric applies to."""
-    out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
-    assert re.search(r"^easy \(n=2\) .*1\.000", out, re.M)
-
-
-def test_slices_are_given_to_programs_too(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
-    """Every value of the key with its questions and its scorecard, and nothing else."""
-    said = evals_cli("show", "abcd", "--by", "kind", "--json", "--runs-dir", partly.folder).json
+def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_cli: Cli) -> None:
+    """Two easy questions, and a mean over one of them, also for programs; a run that did not finish has no slices."""
+    by_kind = ("--by", "kind", "--runs-dir", partly.folder)
+    assert re.search(r"^easy \(n=2\) .*1\.000", evals_cli("show", "abcd", *by_kind).out, re.M)
+    said = evals_cli("show", "abcd", *by_kind, "--json").json
     assert (said["id"], said["by"], list(said["slices"])) == ("abcd", "kind", ["easy", "hard"])
     easy = said["slices"]["easy"]
     (mrr,) = (metric for metric in easy["scorecard"]["metrics"] if metric["name"] == "mrr")
     assert (easy["questions"], mrr["value"], mrr["sample_size"]) == (2, 1.0, 1)
+    refused = evals_cli("show", "beef", *by_kind, "--json")
+    assert (refused.code, refused.out, "evals eval --resume beef" in refused.err) == (2, "", True)
 
 
-def test_slices_of_a_run_that_did_not_finish_are_refused(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
-    """A program gets no empty scorecards; it is told how to go on."""
-    result = evals_cli("show", "beef", "--by", "kind", "--json", "--runs-dir", partly.folder)
-    assert (result.code, result.out) == (2, "")
-    assert "evals eval --resume beef" in result.err
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [pytest.param(0.1, True, id="where it shows"), pytest.param(0.9, False, id="not elsewhere")]
-)
-def test_show_prints_the_hints_that_apply(
-    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path, value: float, shown: bool
-) -> None:
+def test_show_prints_the_hints_that_apply(ask: Cli, show: Cli, golden_server: str, tmp_path: Path) -> None:
     """A hint stands below the scorecard with the metrics that it rests on, and only where its pattern shows."""
     saved = ask("--rag-url", golden_server, "--metrics", "source_citation_quality", "--json").json
     (path,) = (tmp_path / "runs").glob("*Z.json")
     (metric,) = (m for m in saved["scorecard"]["metrics"] if m["name"] == "source_citation_quality")
-    metric["value"] = value
     saved["outcomes"]["citations"] = 0  # the hint is for answers that come without
-    path.write_text(json.dumps(saved))
-    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--all").out
-    assert ("(source_citation_quality 0.10)" in " ".join(out.split())) is shown
-    assert ("→ The answers rarely say where they come from" in out) is shown
+    for value in (0.1, 0.9):
+        metric["value"] = value
+        path.write_text(json.dumps(saved))
+        out = show(saved["id"], "--all").out
+        assert ("(source_citation_quality 0.10)" in " ".join(out.split())) is (value == 0.1)
+        assert ("→ The answers rarely say where they come from" in out) is (value == 0.1)
 
 
-def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_question_shows_what_its_checks_found(show: Cli, build_run: Cli, tmp_path: Path) -> None:
     """The share of the facts that hold, and of a list that is named."""
     facts = [{"name": "has_red", "any": ["red"]}, {"name": "has_7", "numbers": ["7"]}]
     checks = [
@@ -292,11 +259,7 @@ def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Calla
     ]
     run, (record,) = build_run("a1", {"q": {}}, questions={"q": {"checks": checks}})
     metrics = [parse_metric(name) for name in ("fact_score", "rules_coverage")]
-    store = RunStore(tmp_path)
     response = record.response.model_copy(update={"answer": "It is red."})
-    records = scored(metrics, [record.model_copy(update={"response": response})])
-    run = run.model_copy(update={"completed_at": run.created_at})
-    store.save(run)
-    put_records(store, run, records)
-    out = " ".join(evals_cli("show", "a1", "--question", "q", "--runs-dir", tmp_path).out.split())
+    kept_run(tmp_path / "runs", run, scored(metrics, [record.model_copy(update={"response": response})]))
+    out = " ".join(show("a1", "--question", "q").out.split())
     assert "fact_score 0.5 rules_coverage 1" in out

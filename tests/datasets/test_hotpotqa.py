@@ -1,35 +1,35 @@
 """HotpotQA on small rows."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from evals.datasets.base import LoadOptions
-from evals.datasets.registry import get_loader
 from evals.schemas import EvalDataset
 
-HotpotRow = Callable[..., dict[str, Any]]
+DATASET = "hotpotqa"
+Load = Callable[..., EvalDataset]
 MAGAZINE, WOMEN = "Arthur's Magazine", "First for Women"
 ABSENT, LOST = "supporting fact of a paragraph that is not there", "supporting fact without its sentence"
+SENTENCES = [["It began in 1844.", " It ended in 1846."], ["It began in 1989. ", " It goes on."]]
 
 
-@pytest.fixture
-def load(put: Callable[..., Path]) -> Callable[..., EvalDataset]:
-    """Load rows through a data directory."""
+def row(row_id: str, facts: Sequence[tuple[str, int]], sentences: Any = SENTENCES) -> dict[str, Any]:
+    """A row with two paragraphs, of which the sentences keep a leading blank as on the hub."""
+    return {
+        "id": row_id,
+        "question": "Which came first? ",
+        "answer": MAGAZINE,
+        "type": "comparison",
+        "level": "hard",
+        "supporting_facts": {"title": [title for title, _ in facts], "sent_id": [number for _, number in facts]},
+        "context": {"title": [MAGAZINE, WOMEN], "sentences": sentences},
+    }
 
-    def read(*rows: dict[str, Any]) -> EvalDataset:
-        return get_loader("hotpotqa").load(LoadOptions(data_dir=put("hotpotqa", rows)))
 
-    return read
-
-
-def test_every_paragraph_with_a_supporting_fact_is_gold(
-    load: Callable[..., EvalDataset], hotpot_row: HotpotRow
-) -> None:
+def test_every_paragraph_with_a_supporting_fact_is_gold(load: Load) -> None:
     """Each gold is a whole paragraph, once, and its span cuts it out of its document."""
-    dataset = load(hotpot_row("a", [(MAGAZINE, 0), (WOMEN, 0), (MAGAZINE, 1)]))
+    dataset = load(row("a", [(MAGAZINE, 0), (WOMEN, 0), (MAGAZINE, 1)]))
     documents = {document.id: document for document in dataset.documents}
     golds = dataset.questions[0].gold_passages
     assert [gold.text for gold in golds] == ["It began in 1844. It ended in 1846.", "It began in 1989.  It goes on."]
@@ -38,14 +38,12 @@ def test_every_paragraph_with_a_supporting_fact_is_gold(
         assert documents[gold.document_id or ""].text[slice(*gold.span)] == gold.text
 
 
-def test_the_supporting_facts_are_the_key_sentences(load: Callable[..., EvalDataset], hotpot_row: HotpotRow) -> None:
+def test_the_supporting_facts_are_the_key_sentences(load: Load) -> None:
     """A key sentence is the fact without the blanks around it, with its document."""
-    dataset = load(hotpot_row("a", [(MAGAZINE, 1), (WOMEN, 0)]))
+    dataset = load(row("a", [(MAGAZINE, 1), (WOMEN, 0)]))
     (question,) = dataset.questions
-    assert [(key.text, key.source) for key in question.key_sentences] == [
-        ("It ended in 1846.", "supporting_facts"),
-        ("It began in 1989.", "supporting_facts"),
-    ]
+    assert [key.text for key in question.key_sentences] == ["It ended in 1846.", "It began in 1989."]
+    assert {key.source for key in question.key_sentences} == {"supporting_facts"}
     assert [key.document_id for key in question.key_sentences] == [g.document_id for g in question.gold_passages]
     assert dataset.fingerprint.dropped == {}
 
@@ -61,36 +59,25 @@ def test_the_supporting_facts_are_the_key_sentences(load: Callable[..., EvalData
     ids=["beyond the end", "negative", "absent title", "all together"],
 )
 def test_a_supporting_fact_that_points_nowhere_is_dropped_and_counted(
-    load: Callable[..., EvalDataset],
-    hotpot_row: HotpotRow,
-    facts: list[tuple[str, int]],
-    golds: int,
-    keys: int,
-    dropped: dict[str, int],
+    load: Load, facts: list[tuple[str, int]], golds: int, keys: int, dropped: dict[str, int]
 ) -> None:
     """Dirt in the rows costs the fact, not the load, and the fingerprint tells."""
-    dataset = load(hotpot_row("a", facts))
+    dataset = load(row("a", facts))
     (question,) = dataset.questions
     assert (len(question.gold_passages), len(question.key_sentences)) == (golds, keys)
     assert dataset.fingerprint.dropped == dropped
 
 
 @pytest.mark.parametrize("sentences", [[], [""], [" ", ""]])
-def test_an_empty_paragraph_is_no_document_and_no_gold(
-    load: Callable[..., EvalDataset], hotpot_row: HotpotRow, sentences: list[str]
-) -> None:
+def test_an_empty_paragraph_is_no_document_and_no_gold(load: Load, sentences: list[str]) -> None:
     """A title without text is left out, and a fact in it is counted as dropped."""
-    context = {"title": [MAGAZINE, WOMEN], "sentences": [sentences, ["It goes on."]]}
-    dataset = load(hotpot_row("a", [(MAGAZINE, 0), (WOMEN, 0)], context=context))
+    dataset = load(row("a", [(MAGAZINE, 0), (WOMEN, 0)], [sentences, ["It goes on."]]))
     assert [document.name for document in dataset.documents] == [WOMEN]
     assert [gold.text for gold in dataset.questions[0].gold_passages] == ["It goes on."]
     assert dataset.fingerprint.dropped == {ABSENT: 1, LOST: 1}
 
 
-def test_a_paragraph_of_several_questions_is_one_document(
-    load: Callable[..., EvalDataset], hotpot_row: HotpotRow
-) -> None:
+def test_a_paragraph_of_several_questions_is_one_document(load: Load) -> None:
     """The corpus holds equal paragraphs once, and paragraphs of the same title with other text apart."""
-    other = {"title": [MAGAZINE, WOMEN], "sentences": [["Another text."], ["It began in 1989. ", " It goes on."]]}
-    dataset = load(hotpot_row("a", []), hotpot_row("b", []), hotpot_row("c", [(MAGAZINE, 0)], context=other))
+    dataset = load(row("a", []), row("b", []), row("c", [(MAGAZINE, 0)], [["Another text."], SENTENCES[1]]))
     assert sorted(document.name for document in dataset.documents) == [MAGAZINE, MAGAZINE, WOMEN]

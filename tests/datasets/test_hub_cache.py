@@ -8,14 +8,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import BaseRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from raw_server import RawServer
 from servers import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,30 +35,22 @@ from evals.datasets.registry import get_loader
 config = sys.argv[2] if len(sys.argv) > 2 else None
 print(get_loader(sys.argv[1]).load(LoadOptions(config=config)).model_dump_json())
 """
+ANSWER = {
+    "unanswerable": False,
+    "extractive_spans": [],
+    "yes_no": True,
+    "free_form_answer": "",
+    "evidence": ["It is fast."],
+    "highlighted_evidence": [],
+}
 PAPER = {
     "id": "1912.01214",
     "title": "On Translation",
     "abstract": "We study it.",
     "full_text": {"section_name": ["Results"], "paragraphs": [["It is fast."]]},
-    "qas": {
-        "question": ["Is it fast?"],
-        "question_id": ["q"],
-        "answers": [
-            {
-                "answer": [
-                    {
-                        "unanswerable": False,
-                        "extractive_spans": [],
-                        "yes_no": True,
-                        "free_form_answer": "",
-                        "evidence": ["It is fast."],
-                        "highlighted_evidence": [],
-                    }
-                ]
-            }
-        ],
-    },
+    "qas": {"question": ["Is it fast?"], "question_id": ["q"], "answers": [{"answer": [ANSWER]}]},
 }
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 class _Hub(BaseHTTPRequestHandler):
@@ -115,9 +107,9 @@ class _Hub(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def listening(port: int, handler: type[BaseRequestHandler]) -> Iterator[None]:
-    """A server at the port, in a thread."""
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+def serving(root: Path, port: int) -> Iterator[None]:
+    """A hub at the port, in a thread, with the repositories of a folder, each named `owner__name`."""
+    with ThreadingHTTPServer(("127.0.0.1", port), type("_HubOfFolder", (_Hub,), {"root": root})) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -125,24 +117,6 @@ def listening(port: int, handler: type[BaseRequestHandler]) -> Iterator[None]:
         finally:
             server.shutdown()
             thread.join()
-
-
-def serving(root: Path, port: int) -> AbstractContextManager[None]:
-    """A hub with the repositories of a folder, each named `owner__name`."""
-    return listening(port, type("_HubOfFolder", (_Hub,), {"root": root}))
-
-
-@contextmanager
-def hanging_up(port: int) -> Iterator[list[object]]:
-    """A hub that ends every connection without a word; the list has one entry for each."""
-    seen: list[object] = []
-
-    class HangingUp(BaseRequestHandler):
-        def handle(self) -> None:
-            seen.append(self.client_address)
-
-    with listening(port, HangingUp):
-        yield seen
 
 
 @pytest.fixture
@@ -164,21 +138,10 @@ def environ(tmp_path: Path, port: int) -> dict[str, str]:
 
 
 @pytest.fixture
-def run(environ: dict[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+def run(environ: dict[str, str]) -> Run:
     """Run Python in that environment."""
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-
-    return call
+    options: dict[str, Any] = {"capture_output": True, "text": True, "timeout": PATIENCE_S, "check": False}
+    return lambda *arguments: subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environ, **options)
 
 
 @pytest.fixture
@@ -203,12 +166,7 @@ def repositories(put: Callable[..., Path], squad_row: Callable[..., dict[str, An
     ids=["a card", "a Parquet branch"],
 )
 def test_a_dataset_loaded_once_is_there_when_the_hub_is_gone(
-    run: Callable[..., subprocess.CompletedProcess[str]],
-    repositories: Path,
-    port: int,
-    name: str,
-    ids: list[str],
-    source: str,
+    run: Run, repositories: Path, port: int, name: str, ids: list[str], source: str
 ) -> None:
     """The first load downloads; the second, with nothing at the port, gives the same dataset from the cache."""
     with serving(repositories, port):
@@ -222,9 +180,7 @@ def test_a_dataset_loaded_once_is_there_when_the_hub_is_gone(
     assert dataset["fingerprint"]["source"] == source
 
 
-def test_an_unknown_config_is_our_error(
-    run: Callable[..., subprocess.CompletedProcess[str]], repositories: Path, port: int
-) -> None:
+def test_an_unknown_config_is_our_error(run: Run, repositories: Path, port: int) -> None:
     """The message names repository, config and split, and where the config is written."""
     with serving(repositories, port):
         done = run("-W", "error", "-c", SCRIPT, "squad_v2", "nope")
@@ -232,14 +188,12 @@ def test_an_unknown_config_is_our_error(
     assert "--datasets" in done.stderr
 
 
-def test_without_hub_and_cache_a_run_ends_after_one_look_with_the_ways_out(
-    run: Callable[..., subprocess.CompletedProcess[str]], port: int, golden_server: str, tmp_path: Path
-) -> None:
+def test_without_hub_and_cache_a_run_looks_once(run: Run, port: int, golden_server: str, tmp_path: Path) -> None:
     """Twelve subsets that cannot be had cost one look at the hub, not twelve: exit 2."""
     arguments = ["--no-judge", "--datasets", "ragbench", "--samples", "5", "--rag-url", golden_server]
-    with hanging_up(port) as looks:
+    with closing(RawServer(lambda _: [None], port)) as hub:  # it ends every connection without a word
         done = run("-m", "evals.cli", "eval", *arguments, "--runs-dir", str(tmp_path / "runs"))
-    assert len(looks) == 1
+    assert len(hub.asked) == 1
     assert done.returncode == 2, done.stderr
     assert "galileo-ai/ragbench" in done.stderr
     told = " ".join(done.stderr.split())

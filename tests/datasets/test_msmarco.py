@@ -1,23 +1,22 @@
 """MS MARCO on small rows."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evals.datasets.base import LoadOptions
-from evals.datasets.msmarco import MSMarcoLoader
 from evals.schemas import EvalDataset
 
+DATASET = "msmarco"
 Row = dict[str, Any]
+Load = Callable[..., EvalDataset]
 NOTHING = "No Answer Present."
 UNSELECTED = "gold: no passage was selected"
 
 
 def row(passages: Sequence[tuple[str, int]], *answers: str, query_id: int = 7, **changes: Any) -> Row:
     """A row with these passages, each selected or not."""
-    columns = {
+    return {
         "answers": list(answers),
         "passages": {
             "is_selected": [selected for _, selected in passages],
@@ -28,24 +27,14 @@ def row(passages: Sequence[tuple[str, int]], *answers: str, query_id: int = 7, *
         "query_id": query_id,
         "query_type": "DESCRIPTION",
         "wellFormedAnswers": [],
+        **changes,
     }
-    return {**columns, **changes}
 
 
 HAIR, MANGE = ("Hair stops them.", 1), ("Mange is a disease.", 0)
 
 
-@pytest.fixture
-def load(put: Callable[..., Path]) -> Callable[..., EvalDataset]:
-    """Load rows through a data directory."""
-
-    def read(*rows: Row, samples: int | None = None) -> EvalDataset:
-        return MSMarcoLoader().load(LoadOptions(data_dir=put("msmarco", rows), samples=samples))
-
-    return read
-
-
-def test_the_selected_passages_are_gold(load: Callable[..., EvalDataset]) -> None:
+def test_the_selected_passages_are_gold(load: Load) -> None:
     """Every selected passage is gold with a span that cuts it out of its document; all passages are the corpus."""
     dataset = load(row([HAIR, MANGE, ("  So does soap.\n", 1)], "Yes"))
     (question,) = dataset.questions
@@ -57,40 +46,23 @@ def test_the_selected_passages_are_gold(load: Callable[..., EvalDataset]) -> Non
         assert documents[gold.document_id or ""][slice(*gold.span)] == gold.text
 
 
-@pytest.mark.parametrize(
-    ("passages", "answers", "unanswerable", "golds", "dropped"),
-    [
-        ([HAIR, MANGE], ["Yes"], False, 1, {}),
-        ([MANGE], [NOTHING], True, 0, {}),
-        ([MANGE], [], True, 0, {}),
-        ([MANGE], [" "], True, 0, {}),
-        ([MANGE], ["Yes"], False, 0, {UNSELECTED: 1}),
-        ([HAIR], [NOTHING], None, 1, {}),
-        ([], [NOTHING], True, 0, {}),
-        ([("", 1), (" \n", 0)], ["Yes"], False, 0, {"empty passage": 2, UNSELECTED: 1}),
-        ([("", 1), HAIR], ["Yes"], False, 1, {"empty passage": 1}),
-    ],
-    ids=[
-        "answered",
-        "no answer",
-        "no answers at all",
-        "blank answer",
-        "answer without selection",
-        "selection without answer",
-        "no passages",
-        "only empty passages",
-        "one empty passage",
-    ],
-)
-def test_answers_and_selections_say_what_is_known(
-    load: Callable[..., EvalDataset],
-    passages: list[tuple[str, int]],
-    answers: list[str],
-    unanswerable: bool | None,
-    golds: int,
-    dropped: dict[str, int],
-) -> None:
+CASES: dict[str, tuple[list[tuple[str, int]], list[str], bool | None, int, dict[str, int]]] = {
+    "answered": ([HAIR, MANGE], ["Yes"], False, 1, {}),
+    "no answer": ([MANGE], [NOTHING], True, 0, {}),
+    "no answers at all": ([MANGE], [], True, 0, {}),
+    "blank answer": ([MANGE], [" "], True, 0, {}),
+    "answer without selection": ([MANGE], ["Yes"], False, 0, {UNSELECTED: 1}),
+    "selection without answer": ([HAIR], [NOTHING], None, 1, {}),
+    "no passages": ([], [NOTHING], True, 0, {}),
+    "only empty passages": ([("", 1), (" \n", 0)], ["Yes"], False, 0, {"empty passage": 2, UNSELECTED: 1}),
+    "one empty passage": ([("", 1), HAIR], ["Yes"], False, 1, {"empty passage": 1}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_answers_and_selections_say_what_is_known(load: Load, case: str) -> None:
     """No answer and no selection is unanswerable; an answer without a selection has no gold and is counted."""
+    passages, answers, unanswerable, golds, dropped = CASES[case]
     dataset = load(row(passages, *answers))
     (question,) = dataset.questions
     assert question.is_unanswerable is unanswerable
@@ -110,18 +82,14 @@ def test_answers_and_selections_say_what_is_known(
         ([], None, []),
     ],
 )
-def test_well_formed_answers_come_first(
-    put: Callable[..., Path], well_formed: list[str] | None, given: list[str] | None, variants: list[str]
-) -> None:
+def test_well_formed_answers_come_first(load: Load, well_formed: Any, given: Any, variants: list[str]) -> None:
     """Each once."""
-    line = row([HAIR], wellFormedAnswers=well_formed, answers=given)
-    folder = put("msmarco", [line], "validation.parquet")
-    (question,) = MSMarcoLoader().load(LoadOptions(data_dir=folder)).questions
+    (question,) = load(row([HAIR], wellFormedAnswers=well_formed, answers=given)).questions
     assert question.answers == variants
     assert question.expected_answer == (variants[0] if variants else None)
 
 
-def test_an_equal_passage_of_two_queries_is_one_document(load: Callable[..., EvalDataset]) -> None:
+def test_an_equal_passage_of_two_queries_is_one_document(load: Load) -> None:
     """The corpus holds a passage once, and a passage selected twice is one gold."""
     dataset = load(row([HAIR, HAIR], "Yes"), row([MANGE, HAIR], "Yes", query_id=8))
     assert len(dataset.documents) == 2

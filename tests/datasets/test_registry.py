@@ -1,7 +1,5 @@
 """Datasets by name."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from evals.datasets import registry
@@ -20,10 +18,9 @@ class Mine(BaseDatasetLoader):
 
 
 @pytest.fixture(autouse=True)
-def clean_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _clean_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test registers."""
     monkeypatch.setattr(registry, "_registered", {})
-    return None
 
 
 def test_the_built_in_datasets_are_listed() -> None:

@@ -66,11 +66,10 @@ def test_rows_of_one_conversation_may_be_one_group(questions: Ask) -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"turns": 3}, "it is no list of what a user says"),
-        ({"turns": "Why?"}, "it is no list of what a user says"),
-        ({"turns": [[1]]}, "it is no list of what a user says"),
-        ({"turns": ["Why?", 3]}, "it is no list of what a user says"),
-        ({"turns": [{"question": "Why?"}]}, "it is no list of what a user says"),
+        *(
+            ({"turns": turns}, "it is no list of what a user says")
+            for turns in (3, "Why?", [[1]], ["Why?", 3], [{"a": 1}])
+        ),
         ({"turns": TURNS, "question": "Another?"}, "the last of the turns must be the question"),
     ],
 )

@@ -27,18 +27,12 @@ def test_json_holds_the_run_and_its_records(build_run: Build, tmp_path: Path) ->
     assert EvalRun.model_validate(data) == saved.run
 
 
+@pytest.mark.parametrize("values", [{}, {"q1": {"mrr": 1.0}}], ids=["no records", "records"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_run_without_records_can_be_exported(build_run: Build, form: str, tmp_path: Path) -> None:
-    """A run that ended before its first question is written too."""
-    write_export(tmp_path / "out", kept_run(tmp_path, *build_run("a", {})), form)
-    assert (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_only_spreadsheets_begin_with_a_byte_order_mark(build_run: Build, tmp_path: Path, form: str) -> None:
-    """Spreadsheets know UTF-8 by it; other programs stumble over it."""
+def test_only_spreadsheets_begin_with_a_mark(build_run: Build, tmp_path: Path, form: str, values: Any) -> None:
+    """Spreadsheets know UTF-8 by it; a run that ended before its first question is written too."""
     path = tmp_path / "out"
-    write_export(path, kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), form)
+    write_export(path, kept_run(tmp_path, *build_run("a", values)), form)
     assert path.read_bytes().startswith(b"\xef\xbb\xbf") is (form == "csv")
 
 

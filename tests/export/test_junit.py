@@ -3,23 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from junit_reader import read_junit, suites_of
 from lxml import etree
 from whole_runs import kept_run
 
 from evals.report import junit
 from evals.report.ci import CommandEnd, CommandProblem
-from evals.report.junit import junit_of, to_junit, xml_text
-from evals.schemas import EvalRecord, GateOutcome
+from evals.report.junit import junit_of, to_junit
+from evals.schemas import GateOutcome
 
 Build = Callable[..., Any]
 HOSTILE = "\x00\x1b[31m ]]> <failure/> & \"'\ud800 \ufffe\uffff \u202eevil\r\n<![CDATA[ &#0; " + "x" * 1_000_000
-ODD = st.sampled_from("\x00\x1b\ud800\udfff\ufffe\uffff\u202e\r\n\x0b]>&<a ")
 GATES = [
     GateOutcome(gate="recall_at_5>=0.8", outcome="met", message="recall_at_5 is 0.9"),
     GateOutcome(gate="mrr@low>=0.8", outcome="not enough evidence", message="mrr is 0.85 (interval 0.7 … 0.95)"),
@@ -27,14 +23,6 @@ GATES = [
     GateOutcome(gate="recall_at_5 at most 0.03 below bbbb", outcome="not met", message="0.5, was 0.9"),
     GateOutcome(gate="gone_metric>=1", outcome="not met", message="gone_metric has no value"),
 ]
-
-
-def answered(record: EvalRecord, answer: str) -> EvalRecord:
-    """The same with another answer and question."""
-    assert record.response is not None
-    response = record.response.model_copy(update={"answer": answer})
-    question = record.question.model_copy(update={"question": answer, "expected_answer": answer})
-    return record.model_copy(update={"response": response, "question": question})
 
 
 def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build, tmp_path: Path) -> None:
@@ -53,21 +41,17 @@ def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build, tmp_p
     assert read_junit(lenient)["gates.retrieval", "mrr@low>=0.8"][0] == "skipped"
 
 
-def test_what_went_wrong_is_a_failure_what_did_not_come_an_error_and_what_is_not_measured_skipped(
-    build_run: Build,
-    tmp_path: Path,
-) -> None:
+def test_what_went_wrong_failed_or_was_not_measured(build_run: Build, tmp_path: Path) -> None:
     """Each with its kind and its reason; questions that ended right are no cases."""
     known = {"q1": {"is_unanswerable": True}, "q2": {"is_unanswerable": False}}
     values: dict[str, Any] = {"q1": {"mrr": 1.0, "faithfulness": None}, "q2": {"mrr": 1.0}, "q3": "timeout"}
     run, records = build_run("a", values, questions=known)
     document = "".join(to_junit(kept_run(tmp_path, run, records)))
     found = read_junit(document)
-    result, kind, message = found["questions.golden", "q1"]
-    assert (result, kind) == ("failure", "answered_unanswerable")
-    assert message
-    assert found["questions.golden", "q3"][:2] == ("error", "timeout")
-    assert "no answer came" in found["questions.golden", "q3"][2]
+    *ending, message = found["questions.golden", "q1"]
+    assert (ending, bool(message)) == (["failure", "answered_unanswerable"], True)
+    *ending, message = found["questions.golden", "q3"]
+    assert (ending, "no answer came" in message) == (["error", "timeout"], True)
     assert found["metrics.generation", "faithfulness"] == ("skipped", "not measured", "it does not apply")
     assert ("questions.golden", "q2") not in found
     assert {"questions.answered_unanswerable", "questions.failed", "metrics.generation"} < set(suites_of(document))
@@ -90,13 +74,9 @@ def test_a_run_that_is_not_whole_is_an_error(build_run: Build, tmp_path: Path, c
 
 def test_where_there_is_no_run_the_report_says_why() -> None:
     """The error with the way out; without one, that nothing was asked."""
-    dead = CommandEnd(
-        problem=CommandProblem("ServerUnreachableError", "nothing answers at http://localhost:1", "start one")
-    )
-    document = "".join(junit_of(dead))
-    assert read_junit(document) == {
-        ("run", "complete"): ("error", "ServerUnreachableError", "nothing answers at http://localhost:1")
-    }
+    problem = CommandProblem("ServerUnreachableError", "nothing answers", "start one")
+    document = "".join(junit_of(CommandEnd(problem=problem)))
+    assert read_junit(document) == {("run", "complete"): ("error", "ServerUnreachableError", "nothing answers")}
     assert "start one" in document
     assert read_junit("".join(junit_of(CommandEnd())))["run", "complete"] == ("skipped", "skipped", "nothing was asked")
 
@@ -104,7 +84,10 @@ def test_where_there_is_no_run_the_report_says_why() -> None:
 def test_hostile_text_is_text_and_bounded(build_run: Build, tmp_path: Path) -> None:
     """Control characters, half surrogate pairs, ends of sections and a megabyte: the report is valid and small."""
     run, records = build_run("a", {"q1": "timeout", "q2": {"mrr": 1.0}}, questions={"q2": {"is_unanswerable": True}})
-    records = [records[0], answered(records[1], HOSTILE.replace("\ud800", "\0"))]
+    text = HOSTILE.replace("\ud800", "\0")
+    question = records[1].question.model_copy(update={"question": text, "expected_answer": text})
+    response = records[1].response.model_copy(update={"answer": text})
+    records[1] = records[1].model_copy(update={"response": response, "question": question})
     gates = [GateOutcome(gate="mrr>=1" + HOSTILE, outcome="not met", message=HOSTILE)]
     gated = kept_run(tmp_path, run, records)
     gated.run = gated.run.model_copy(update={"gates": gates})
@@ -117,9 +100,7 @@ def test_hostile_text_is_text_and_bounded(build_run: Build, tmp_path: Path) -> N
     assert "\u202e" not in text
 
 
-def test_a_run_of_many_failures_is_listed_up_to_a_bound(
-    build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failures_are_listed_to_a_bound(build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest is counted in one case."""
     monkeypatch.setattr(junit, "MOST_QUESTIONS", 20)
     run, records = build_run("a", {"right": {"mrr": 1.0}, **{f"q{n}": "timeout" for n in range(23)}})
@@ -134,13 +115,3 @@ def test_several_runs_are_told_apart(build_run: Build, tmp_path: Path) -> None:
     ended = CommandEnd([kept_run(tmp_path, run, records) for run, records in runs])
     found = read_junit("".join(junit_of(ended)))
     assert {("run a.gates.retrieval", "recall_at_5>=0.8"), ("run b.gates.retrieval", "recall_at_5>=0.8")} < set(found)
-
-
-@settings(derandomize=True, deadline=None, max_examples=200)
-@given(st.lists(ODD | st.text(max_size=9)).map("".join), st.integers(1, 100))
-def test_any_text_becomes_text_that_xml_can_hold(text: str, limit: int) -> None:
-    """A parser takes it, and gives back what was put in, but for what line breaks become."""
-    safe = xml_text(text, limit)
-    assert len(safe) <= limit
-    document = f"<x>{escape(safe)}</x>".encode()
-    assert (etree.fromstring(document).text or "") == safe.replace("\r", "\n")

@@ -94,17 +94,14 @@ def test_trec_eval_gives_the_numbers_of_300_random_questions(build_run: Build, t
 
 def test_trec_eval_gives_the_numbers_of_a_real_run(golden_server: str, tmp_path: Path) -> None:
     """Of golden questions, asked of the reference server; also the values that were saved."""
-    config = EvalConfig(
-        rag_server_url=golden_server, datasets=["golden"], samples_per_dataset=40, judge=False, runs_dir=tmp_path
-    )
-    run = run_evaluation(config)
-    saved = open_saved(RunStore(tmp_path), run)
+    keys = {"datasets": ["golden"], "samples_per_dataset": 40, "judge": False, "rag_server_url": golden_server}
+    saved = open_saved(RunStore(tmp_path), run_evaluation(EvalConfig.build(keys, {"runs_dir": tmp_path})))
     said = trec_eval(saved)
     assert_same_numbers(saved, said)
-    values = {one.question.id: {score.name: score.value for score in one.scores} for one in saved.records()}
-    assert {key: found["recall_5"] for key, found in said.items()} == pytest.approx(
-        {key: values[key]["recall_at_5"] for key in said}, abs=1e-12
-    )
+    for record in saved.records():
+        values = {score.name: score.value for score in record.scores}
+        if found := said.get(record.question.id):
+            assert values["recall_at_5"] == pytest.approx(found["recall_5"], abs=1e-12)
 
 
 def test_scores_fall_at_each_rank_whatever_the_server_says(build_run: Build, tmp_path: Path) -> None:
@@ -114,12 +111,8 @@ def test_scores_fall_at_each_rank_whatever_the_server_says(build_run: Build, tmp
     question = EvalQuestion(id="q", question="?", gold_passages=[GoldPassage(chunk_id="a")])
     record = EvalRecord(question=question, response=EvalResponse(answer="x", chunks=chunks))
     rows = [line.split() for line in to_trec_run(kept_run(tmp_path, run, [record]))]
-    assert [(row[2], row[3], row[4]) for row in rows] == [
-        ("b", "1", "4"),
-        ("z", "2", "3"),
-        ("a", "3", "2"),
-        ("b~2", "4", "1"),
-    ]
+    assert [row[2] for row in rows] == ["b", "z", "a", "b~2"]
+    assert [(row[3], row[4]) for row in rows] == [("1", "4"), ("2", "3"), ("3", "2"), ("4", "1")]
 
 
 def test_a_grade_that_is_no_whole_number_is_left_out_and_said(build_run: Build, tmp_path: Path) -> None:

@@ -47,10 +47,13 @@ def test_beir_is_read_by_its_folder_or_its_queries(beir: Path, named: str) -> No
     assert content.notes[0].endswith(": relevant documents by test.tsv: gold is known by the document alone")
 
 
-def test_the_dataset_of_a_folder_is_called_by_it(beir: Path) -> None:
-    """As a file is called by its name."""
-    dataset = load_file(beir, LoadOptions(samples=None))
-    assert (dataset.name, dataset.questions[0].dataset, dataset.fingerprint.documents) == ("scifact", "scifact", 2)
+def test_the_dataset_of_a_folder_is_called_by_it(beir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a file is called by its name, also where it is given as a point."""
+    monkeypatch.chdir(beir)
+    for folder in (beir, Path()):
+        dataset = load_file(folder, LoadOptions(samples=None))
+        assert (dataset.name, dataset.fingerprint.source, dataset.fingerprint.documents) == ("scifact", "scifact", 2)
+        assert {question.id: question.dataset for question in dataset.questions} == {"q1": "scifact", "q3": "scifact"}
 
 
 def test_which_of_several_judgements_is_wanted_must_be_said(beir: Path) -> None:
@@ -76,14 +79,6 @@ def test_queries_without_judgements_are_questions_and_that_is_said(tmp_path: Pat
     content = read_file(tmp_path / "queries.jsonl")
     assert [(q.id, q.gold_passages) for q in content.questions] == [("301", [])]
     assert "no judgements (qrels) are next to the queries" in content.notes[0]
-
-
-def test_a_folder_that_is_given_as_a_point_is_called_by_its_name(beir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever stands in it names it so."""
-    monkeypatch.chdir(beir)
-    dataset = load_file(Path(), LoadOptions(samples=None))
-    assert (dataset.name, dataset.fingerprint.source) == ("scifact", "scifact")
-    assert [question.id for question in dataset.questions] == ["q1", "q3"]
 
 
 def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path) -> None:
