@@ -116,7 +116,9 @@ def test_an_unusable_reply_is_asked_for_once_more_and_told_why(first: Any) -> No
     assert (verdict.reply, verdict.attempts, verdict.cost_usd) == (GOOD, 2, 0.02)
     assert verdict.usage == USED + USED
     assert "cannot be used" in model.calls[1].remark
+    assert says(first).text in model.calls[1].remark
     assert model.calls[0].remark == ""
+    assert model.calls[0].max_tokens == model.calls[1].max_tokens
     assert [(each.failure, each.attempts) for each in logged] == [("unparsable", 1), (None, 2)]
 
 
@@ -134,6 +136,7 @@ def test_a_reply_that_was_cut_off_gets_twice_the_room() -> None:
     model = Scripted(says("{", stop="truncated"), says(GOOD))
     assert decide(LLMJudge(model))[0].reply == GOOD
     assert model.calls[1].max_tokens == 2 * model.calls[0].max_tokens
+    assert model.calls[1].message == model.calls[0].message
     assert decide(LLMJudge(Scripted(says("{", stop="truncated"))))[0].failure == "truncated"
 
 
@@ -207,7 +210,29 @@ def test_repeats_are_decisions_of_their_own_and_know_the_data_again(tmp_path: Pa
     assert len({verdict.key for verdict in verdicts}) == len(model.calls) == 3
     assert all(call.again for call in model.calls)
     assert len(decide(judge, asks("Once?", once=True))) == 1
+    assert not model.calls[-1].again
     assert [verdict.repeat for verdict in decide(judge, asks("Third?", repeat=2))] == [2]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_calls_are_in_flight_than_were_set(most: int) -> None:
+    """`judge.concurrency`: vendors and small servers refuse more, or slow down."""
+    at_once: list[int] = []
+
+    class Counting(Scripted):
+        async def complete(self, call: Call) -> JudgeReply:
+            self.calls.append(call)
+            at_once.append(len(self.calls))
+            await asyncio.sleep(0.001)
+            self.calls.remove(call)
+            return says(GOOD)
+
+    async def together() -> None:
+        judge = LLMJudge(Counting(), concurrency=most)
+        await asyncio.gather(*(judge.decide(asks(f"{n}?")) for n in range(7)))
+
+    run_anywhere(together())
+    assert max(at_once) == most
 
 
 def test_a_request_that_is_too_long_is_lost_without_a_call() -> None:
