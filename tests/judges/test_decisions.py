@@ -192,6 +192,18 @@ def test_a_judge_that_cannot_be_used_ends_the_judging(kind: str, hint: str) -> N
     assert judge.over
 
 
+def test_the_first_reason_why_a_judge_cannot_be_used_is_the_one_that_is_said() -> None:
+    """What fails after it fails for its sake."""
+    judge = LLMJudge(Scripted(failed("HTTP 401: no such key", fatal=True), failed("HTTP 404: gone", fatal=True)))
+
+    async def together() -> None:
+        await asyncio.gather(judge.decide(asks("One?")), judge.decide(asks("Two?")), return_exceptions=True)
+
+    run_anywhere(together())
+    assert len(judge.model.calls) == 2  # type: ignore[attr-defined]
+    assert "HTTP 401: no such key" in str(judge.unusable)
+
+
 def test_eight_failures_in_a_row_end_the_judging_and_seven_do_not() -> None:
     """A reply between them begins the count anew."""
     requests = [asks(f"{n}?") for n in range(8)]
@@ -261,6 +273,8 @@ def test_known_verdicts_are_taken_where_all_that_decides_them_is_the_same() -> N
     assert model.calls == []
     (other,) = decide(LLMJudge(model, price=penny), asks("Other?"), known=[known])
     assert (other.earlier, len(model.calls)) == (known.spent, 1)
+    elsewhere = known.model_copy(update={"request": "another", "key": "another"})
+    assert decide(LLMJudge(model), asks("Other?"), known=[elsewhere])[0].earlier is None
     lost = known.model_copy(update={"reply": None, "failure": "transport"})
     (again,) = decide(LLMJudge(model, price=penny), known=[lost])
     assert (again.spent.calls, again.spent.cost_usd) == (2, 0.02)
