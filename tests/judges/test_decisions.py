@@ -8,10 +8,10 @@ import pytest
 from judges.scripted import GOOD, USED, Scripted, asks, decide, failed, penny, says
 
 from evals.errors import JudgeError
-from evals.judges.budget import cost_ahead
+from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import Call, JudgeReply
+from evals.judges.models import Call, JudgeReply, NotWaitedFor
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict
@@ -343,7 +343,55 @@ def test_a_second_call_that_is_cut_off_leaves_the_cost_of_the_first() -> None:
     assert (spent.calls, spent.unpriced, spent.cost_usd, spent.usage) == (2, 1, 0.01, USED)
 
 
+def test_a_first_reply_of_a_batch_is_counted_by_the_run_that_reads_the_second() -> None:
+    """It is still at the vendor then: counted twice, it would be paid for twice."""
+
+    class Batched(Scripted):
+        batched = True
+
+    logged: list[JudgeVerdict] = []
+    judge = LLMJudge(Batched(says("no JSON"), NotWaitedFor()), price=penny)
+    assert decide(judge, log=logged.append) == []
+    assert (logged, judge.left, judge.over) == ([], 1, True)
+
+
 # The budget: no call starts beyond it.
+
+
+def test_calls_go_together_while_there_is_money_for_the_most_that_they_can_cost() -> None:
+    """One alone starts by what it is expected to cost, and the next one waits for it."""
+
+    async def starts(budget: Budget, ahead: Ahead) -> bool:
+        try:
+            async with asyncio.timeout(0.05), budget.hold(ahead):
+                return True
+        except TimeoutError:
+            return False
+
+    async def together() -> list[bool]:
+        budget = Budget(1.0)
+        async with budget.hold(Ahead(0.1, 0.6)):
+            begun = [await starts(budget, Ahead(0.1, most)) for most in (0.4, 0.5)]
+        return [*begun, await starts(budget, Ahead(0.1, 5.0))]
+
+    assert run_anywhere(together()) == [True, False, True]
+
+
+@pytest.mark.parametrize(("expected", "allowed"), [(0.4, True), (0.41, False)])
+def test_estimates_follow_what_calls_have_cost(expected: float, allowed: bool) -> None:
+    """Calls that cost twice what was expected will do so again; a budget is full once it is reached."""
+
+    async def starts() -> bool:
+        budget = Budget(1.0)
+        budget.bill(0.2, Ahead(0.1, 1.0))
+        budget.bill(None, Ahead(0.0, 1.0))
+        try:
+            async with budget.hold(Ahead(expected, 2.0)):
+                return True
+        except BudgetSpent:
+            return False
+
+    assert run_anywhere(starts()) is allowed
 
 
 def tokens(count: int) -> JudgeReply:

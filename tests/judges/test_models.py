@@ -367,6 +367,21 @@ def test_an_address_of_web_pages_is_no_judge(vendor: str) -> None:
     assert raised.value.fatal
 
 
+@pytest.mark.parametrize("vendor", PROVIDERS)
+def test_a_model_is_looked_for_once(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks whether a judge is there wants to know it now."""
+    monkeypatch.setattr(models, "RETRIES", 3)
+    asked: list[int] = []
+
+    def overloaded(number: int) -> list[bytes | None]:
+        asked.append(number)
+        return [b"HTTP/1.1 503 No\r\nconnection: close\r\nretry-after-ms: 1\r\ncontent-length: 0\r\n\r\n", None]
+
+    with answering(overloaded) as server, pytest.raises(CallFailed, match="HTTP 503"):
+        with_model(vendor, lambda model: model.find(), base_url=server.url)
+    assert len(asked) == 1
+
+
 def test_a_reply_that_the_context_window_ends_is_cut_off() -> None:
     """Like one that reaches its own limit: asked for again it gets more room, and it is not taken for a bad one."""
     used = {"input_tokens": 9, "output_tokens": 1}

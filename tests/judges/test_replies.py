@@ -56,6 +56,7 @@ WRITTEN = json.dumps(PLAIN)
         f'<thinking>maybe {{"verdict": "not_supported"}}</thinking>\n{WRITTEN}',
         f"first I look … </think>\n{WRITTEN}",
         f"I look at {{the passage}}. {WRITTEN}",
+        f'As in {{"quotes}} {WRITTEN}',
     ],
 )
 def test_a_verdict_is_read_where_a_person_would_read_one(text: str) -> None:
@@ -73,6 +74,7 @@ def test_a_verdict_is_read_where_a_person_would_read_one(text: str) -> None:
         ('{"justification": "so", "verdict": 3}', "not one of"),
         ('{"justification": {"a": 1}, "verdict": "supported"}', "is no text"),
         (f"{WRITTEN} or {WRITTEN.replace('supported', 'not_supported')}", "2 replies in one, which differ"),
+        (f"I look at {{it}}. {WRITTEN} or {WRITTEN.replace('supported', 'not_supported')}", "2 replies in one"),
         ('"supported"', "not JSON"),
         ("[]", "not JSON"),
         ("{" * 5000, ""),
