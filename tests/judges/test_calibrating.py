@@ -27,6 +27,66 @@ def test_a_calibration_is_of_the_effort_that_judged(
     assert [calibration.effort for calibration in saved_calibrations(runs)] == [effort]
 
 
+@pytest.fixture
+def calibrated(evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path) -> Callable[..., Any]:
+    """Calibrate on answers with these labels, which the imitation of the judge calls correct; keywords are columns."""
+
+    def calibrate(labels: dict[str, dict[str, Any]], *flags: str) -> Any:
+        asked = {"expected_answer": "At noon.", "answer": "It sails at noon."}
+        rows = [{"question": f"When does {name} sail?", **asked, **columns} for name, columns in labels.items()]
+        file = tmp_path / "labels.jsonl"
+        file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        done = evals_cli("calibrate", file, *flags, "--runs-dir", tmp_path / "runs", "--json")
+        assert done.code == 0, done.err
+        return done.json
+
+    return calibrate
+
+
+JUSTIFIED = {"quote": "", "justification": "Half of it.", "verdict": "partly_correct", "injection_suspected": False}
+
+
+@pytest.mark.parametrize(
+    ("flags", "sensitivity", "specificity"),
+    [
+        ((), (1 / 2, 2), (1 / 2, 2)),
+        (("--score-cut", "0.5"), (2 / 2, 2), (0 / 2, 2)),
+        (("--label-cut", "0.5"), (1 / 3, 3), (0 / 1, 1)),
+        (("--score-cut", "0.5", "--label-cut", "0.5"), (3 / 3, 3), (0 / 1, 1)),
+    ],
+)
+def test_what_counts_as_good_can_be_set(
+    calibrated: Callable[..., Any],
+    messages_api: Any,
+    flags: tuple[str, ...],
+    sensitivity: tuple[float, int],
+    specificity: tuple[float, int],
+) -> None:
+    """Of labels and of scores each; half a worth is good from 0.5 on. A reason stands in for a missing quotation."""
+    halves = [{"match": f"ferry {name} sail", "then": {"json": JUSTIFIED}} for name in ("B", "C")]
+    messages_api.script(*halves, {"then": {"python": "judge"}})
+    told = {"A": "correct", "B": "correct", "C": "partly_correct", "D": "incorrect"}
+    found = calibrated({f"ferry {name}": {"label": label} for name, label in told.items()}, *flags)
+    rates = [(found["judge"][name]["value"], found["judge"][name]["n"]) for name in ("sensitivity", "specificity")]
+    assert rates == [sensitivity, specificity]
+    assert found["disagreements"][0]["quote"] == "Half of it."
+
+
+def test_labels_on_another_metric_are_left_out(calibrated: Callable[..., Any]) -> None:
+    """A sheet may hold several; what names no metric is about the one that is given."""
+    rows = {"A": {"metric": "answer_correctness"}, "B": {"metric": "answer_relevancy"}, "C": {}}
+    labels = {name: {"label": "yes", **columns} for name, columns in rows.items()}
+    found = calibrated(labels, "--metric", "answer_correctness")
+    assert (found["judge"]["agreement"]["n"], found["unlabelled"]) == (2, 0)
+
+
+def test_what_people_did_not_decide_is_no_label(calibrated: Callable[..., Any]) -> None:
+    """It is counted, and not judged."""
+    words = ["cannot tell", "?", "Unsure", "skip", "N/A", ""]
+    found = calibrated({f"ferry {word!r}": {"label": word} for word in ["yes", *words]})
+    assert (found["unlabelled"], len(found["answers"])) == (len(words), 1)
+
+
 def test_the_interval_of_kappa_is_wider_than_that_of_agreement() -> None:
     """By 1 / (1 - p_e): of 45, 15, 25 and 15 answers p_o is 0.6 and p_e 0.54."""
     counts = {"yy": 45, "yn": 15, "ny": 25, "nn": 15}

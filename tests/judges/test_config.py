@@ -9,7 +9,8 @@ import pytest
 from evals.config import EvalConfig
 from evals.errors import ConfigError, JudgeError, StoreError
 from evals.judges.batches import AnthropicBatches
-from evals.judges.models import AnthropicModel, OpenAIModel
+from evals.judges.budget import thinking_allowance
+from evals.judges.models import PROVIDERS, AnthropicModel, OpenAIModel
 from evals.run.checks import check_config, make_judge
 
 LOCAL = "http://127.0.0.1:11434/v1"
@@ -51,11 +52,20 @@ def test_a_prefix_goes_before_the_provider(layers: list[Any], provider: str, mod
         ({"base_url": "http://h:port/v1"}, "[Pp]ort"),
         ({"base_url": "http://me:secret@h/v1"}, "must hold no login"),
         ({"base_url": "http://sk-secret@h/v1"}, "must hold no login"),
+        ({"base_url": "http://:secret@h/v1"}, "must hold no login"),
         ({"base_url": "http://h/v1?token=1"}, "neither"),
+        ({"base_url": "http://h/v1#part"}, "neither"),
+        ({"base_url": "http://h:0/v1"}, "must begin with http"),
         ({"effort": "extreme"}, "no such effort: extreme"),
         ({"model": "openai:m", "effort": "max"}, "no such effort: max"),
         ({"model": "openai:m", "batch": True}, "openai has no batches"),
         ({"concurrency": 0}, "concurrency"),
+        ({"concurrency": 257}, "concurrency"),
+        ({"repeats": 0}, "repeats"),
+        ({"repeats": 11}, "repeats"),
+        ({"max_error_rate": -0.1}, "max_error_rate"),
+        ({"max_error_rate": 1.1}, "max_error_rate"),
+        ({"max_input_tokens": 999}, "max_input_tokens"),
         ({"max_cost_usd": 0}, "max_cost_usd"),
     ],
 )
@@ -142,6 +152,17 @@ def test_a_cache_that_cannot_be_written_is_known_before_anything_is_paid(tmp_pat
     assert "--no-judge-cache" in (raised.value.hint or "")
     make_judge(EvalConfig.build({"runs_dir": tmp_path / "runs"}))
     assert list((tmp_path / "runs" / ".judge-cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_more_effort_is_more_thinking_to_an_estimate(provider: str) -> None:
+    """In the words of each vendor, from least to most."""
+    efforts = PROVIDERS[provider].efforts
+    allowed = [thinking_allowance("m", effort) for effort in efforts]
+    assert allowed == sorted(set(allowed))
+    assert {"low", "medium", "high"} <= set(efforts)
+    assert thinking_allowance("m", None) == thinking_allowance("m", "medium")
+    assert thinking_allowance("claude-sonnet-5-5", None) == thinking_allowance("m", "high")
 
 
 def test_the_flags_choose_provider_model_address_and_effort(evals_cli: Callable[..., Any], tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 from judges.scripted import GOOD, USED, Scripted, asks, decide, failed, penny, says
 
 from evals.errors import JudgeError
-from evals.judges.budget import cost_ahead
+from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import Call, JudgeReply
+from evals.judges.models import Call, JudgeReply, NotWaitedFor
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict
@@ -116,7 +116,9 @@ def test_an_unusable_reply_is_asked_for_once_more_and_told_why(first: Any) -> No
     assert (verdict.reply, verdict.attempts, verdict.cost_usd) == (GOOD, 2, 0.02)
     assert verdict.usage == USED + USED
     assert "cannot be used" in model.calls[1].remark
+    assert says(first).text in model.calls[1].remark
     assert model.calls[0].remark == ""
+    assert model.calls[0].max_tokens == model.calls[1].max_tokens
     assert [(each.failure, each.attempts) for each in logged] == [("unparsable", 1), (None, 2)]
 
 
@@ -134,6 +136,7 @@ def test_a_reply_that_was_cut_off_gets_twice_the_room() -> None:
     model = Scripted(says("{", stop="truncated"), says(GOOD))
     assert decide(LLMJudge(model))[0].reply == GOOD
     assert model.calls[1].max_tokens == 2 * model.calls[0].max_tokens
+    assert model.calls[1].message == model.calls[0].message
     assert decide(LLMJudge(Scripted(says("{", stop="truncated"))))[0].failure == "truncated"
 
 
@@ -189,6 +192,18 @@ def test_a_judge_that_cannot_be_used_ends_the_judging(kind: str, hint: str) -> N
     assert judge.over
 
 
+def test_the_first_reason_why_a_judge_cannot_be_used_is_the_one_that_is_said() -> None:
+    """What fails after it fails for its sake."""
+    judge = LLMJudge(Scripted(failed("HTTP 401: no such key", fatal=True), failed("HTTP 404: gone", fatal=True)))
+
+    async def together() -> None:
+        await asyncio.gather(judge.decide(asks("One?")), judge.decide(asks("Two?")), return_exceptions=True)
+
+    run_anywhere(together())
+    assert len(judge.model.calls) == 2  # type: ignore[attr-defined]
+    assert "HTTP 401: no such key" in str(judge.unusable)
+
+
 def test_eight_failures_in_a_row_end_the_judging_and_seven_do_not() -> None:
     """A reply between them begins the count anew."""
     requests = [asks(f"{n}?") for n in range(8)]
@@ -207,7 +222,29 @@ def test_repeats_are_decisions_of_their_own_and_know_the_data_again(tmp_path: Pa
     assert len({verdict.key for verdict in verdicts}) == len(model.calls) == 3
     assert all(call.again for call in model.calls)
     assert len(decide(judge, asks("Once?", once=True))) == 1
+    assert not model.calls[-1].again
     assert [verdict.repeat for verdict in decide(judge, asks("Third?", repeat=2))] == [2]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_calls_are_in_flight_than_were_set(most: int) -> None:
+    """`judge.concurrency`: vendors and small servers refuse more, or slow down."""
+    at_once: list[int] = []
+
+    class Counting(Scripted):
+        async def complete(self, call: Call) -> JudgeReply:
+            self.calls.append(call)
+            at_once.append(len(self.calls))
+            await asyncio.sleep(0.001)
+            self.calls.remove(call)
+            return says(GOOD)
+
+    async def together() -> None:
+        judge = LLMJudge(Counting(), concurrency=most)
+        await asyncio.gather(*(judge.decide(asks(f"{n}?")) for n in range(7)))
+
+    run_anywhere(together())
+    assert max(at_once) == most
 
 
 def test_a_request_that_is_too_long_is_lost_without_a_call() -> None:
@@ -236,6 +273,8 @@ def test_known_verdicts_are_taken_where_all_that_decides_them_is_the_same() -> N
     assert model.calls == []
     (other,) = decide(LLMJudge(model, price=penny), asks("Other?"), known=[known])
     assert (other.earlier, len(model.calls)) == (known.spent, 1)
+    elsewhere = known.model_copy(update={"request": "another", "key": "another"})
+    assert decide(LLMJudge(model), asks("Other?"), known=[elsewhere])[0].earlier is None
     lost = known.model_copy(update={"reply": None, "failure": "transport"})
     (again,) = decide(LLMJudge(model, price=penny), known=[lost])
     assert (again.spent.calls, again.spent.cost_usd) == (2, 0.02)
@@ -304,7 +343,55 @@ def test_a_second_call_that_is_cut_off_leaves_the_cost_of_the_first() -> None:
     assert (spent.calls, spent.unpriced, spent.cost_usd, spent.usage) == (2, 1, 0.01, USED)
 
 
+def test_a_first_reply_of_a_batch_is_counted_by_the_run_that_reads_the_second() -> None:
+    """It is still at the vendor then: counted twice, it would be paid for twice."""
+
+    class Batched(Scripted):
+        batched = True
+
+    logged: list[JudgeVerdict] = []
+    judge = LLMJudge(Batched(says("no JSON"), NotWaitedFor()), price=penny)
+    assert decide(judge, log=logged.append) == []
+    assert (logged, judge.left, judge.over) == ([], 1, True)
+
+
 # The budget: no call starts beyond it.
+
+
+def test_calls_go_together_while_there_is_money_for_the_most_that_they_can_cost() -> None:
+    """One alone starts by what it is expected to cost, and the next one waits for it."""
+
+    async def starts(budget: Budget, ahead: Ahead) -> bool:
+        try:
+            async with asyncio.timeout(0.05), budget.hold(ahead):
+                return True
+        except TimeoutError:
+            return False
+
+    async def together() -> list[bool]:
+        budget = Budget(1.0)
+        async with budget.hold(Ahead(0.1, 0.6)):
+            begun = [await starts(budget, Ahead(0.1, most)) for most in (0.4, 0.5)]
+        return [*begun, await starts(budget, Ahead(0.1, 5.0))]
+
+    assert run_anywhere(together()) == [True, False, True]
+
+
+@pytest.mark.parametrize(("expected", "allowed"), [(0.4, True), (0.41, False)])
+def test_estimates_follow_what_calls_have_cost(expected: float, allowed: bool) -> None:
+    """Calls that cost twice what was expected will do so again; a budget is full once it is reached."""
+
+    async def starts() -> bool:
+        budget = Budget(1.0)
+        budget.bill(0.2, Ahead(0.1, 1.0))
+        budget.bill(None, Ahead(0.0, 1.0))
+        try:
+            async with budget.hold(Ahead(expected, 2.0)):
+                return True
+        except BudgetSpent:
+            return False
+
+    assert run_anywhere(starts()) is allowed
 
 
 def tokens(count: int) -> JudgeReply:

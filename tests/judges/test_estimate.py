@@ -45,7 +45,9 @@ def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
         assert 0 < (found.cost_low_usd or 0.0) <= paid.cost_usd <= (found.cost_high_usd or 0.0)
         assert 0.6 * paid.calls <= found.calls <= 1.5 * paid.calls
     assert (after.cost_high_usd or 0.0) - (after.cost_low_usd or 0.0) < (before.cost_high_usd or 0.0)
-    assert "sizes from run" in after.basis
+    assert ("assuming 10 chunks" in before.basis, "sizes from run" in after.basis) == (True, True)
+    elsewhere = config(suite=[suite], samples_per_dataset=24, prices={}, rag_server_url="http://127.0.0.1:1")
+    assert estimated(elsewhere).basis == before.basis
 
 
 def test_a_saved_run_of_another_effort_narrows_nothing(config: Configure) -> None:
@@ -54,6 +56,7 @@ def test_a_saved_run_of_another_effort_narrows_nothing(config: Configure) -> Non
     run_evaluation(low)
     known, unknown = estimated(low), estimated(most)
     assert (known.calls, known.basis) == (unknown.calls, unknown.basis)
+    assert "as no run of this server is saved" in known.basis  # of eight answers, which are too few to go by
     assert (unknown.cost_high_usd or 0.0) > 2 * (known.cost_high_usd or 0.0) > 0
 
 

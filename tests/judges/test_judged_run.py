@@ -142,6 +142,22 @@ def test_a_budget_ends_the_judging_and_a_larger_one_continues_it(config: Configu
     assert calls(messages_api) == 2 * asked
 
 
+@pytest.mark.parametrize(("host", "is_said"), [("127.0.0.1", False), ("localhost", True)])
+def test_a_resumed_run_says_that_its_judge_was_at_another_address(
+    config: Configure, messages_api: Any, monkeypatch: pytest.MonkeyPatch, host: str, is_said: bool
+) -> None:
+    """That of the environment may change between the parts of a run, and what answers there may be another model."""
+    keys = {"samples_per_dataset": 2, "suite": [], "metrics": ["answer_correctness"], "judge": {"base_url": None}}
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    messages_api.script(NOPE)
+    run = run_evaluation(config(**keys))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url.replace("127.0.0.1", host))
+    messages_api.script(JUDGE)
+    done = resume(config(**keys), run)
+    told = f"address or effort was another before: claude-sonnet-5-5 at {messages_api.url}"
+    assert (done.status, any(told in note for note in done.notes)) == ("complete", is_said)
+
+
 def test_merged_shards_say_what_each_of_their_budgets_prevented(config: Configure, tmp_path: Path) -> None:
     """The whole lacks the decisions of all of them."""
     shards = [run_evaluation(config(shard=f"{n}/2", judge={"max_cost_usd": 0.005})) for n in (1, 2)]

@@ -208,7 +208,13 @@ def test_how_a_reply_ended_is_told(api: tuple[str, LoopbackApi], then: dict[str,
     assert (reply.stop, reply.text) == (stop, text)
 
 
-@pytest.mark.parametrize("then", [{"filter": True}, {"status": 400, "error": {"code": "content_filter"}}])
+@pytest.mark.parametrize(
+    "then",
+    [
+        {"filter": True},
+        *({"status": 400, "error": {"code": code}} for code in ("content_filter", "content_policy_violation")),
+    ],
+)
 def test_a_content_filter_is_a_refusal(chat_api: ChatApi, then: dict[str, Any]) -> None:
     """Before the model, or behind it."""
     chat_api.script({"then": then})
@@ -220,6 +226,39 @@ def test_a_reply_beside_an_empty_content_is_read(chat_api: ChatApi, place: str) 
     """Some servers put it there."""
     chat_api.script({"then": {"json": {"verdict": "correct"}, "place": place}})
     assert ask("openai", chat_api.url).text == '{"verdict": "correct"}'
+
+
+PARTS = [
+    {"type": "text", "text": '{"verdict": '},
+    {"type": "thinking", "text": "I look"},
+    {"type": "text", "text": '"correct"}'},
+]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": PARTS},
+        {"content": "", "reasoning": '{"verdict": "correct"}'},
+        {"content": " ", "reasoning_content": '{"verdict": "correct"}'},
+        {"content": '{"verdict": "correct"}', "reasoning": "I look …"},
+    ],
+)
+def test_a_reply_is_read_wherever_a_server_puts_it(chat_api: ChatApi, message: dict[str, Any]) -> None:
+    """In parts, or as reasoning; what was thought besides a content is none."""
+    choice = {"message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    chat_api.script({"then": {"body": {"choices": [choice], "model": "m"}}})
+    assert ask("openai", chat_api.url).text == '{"verdict": "correct"}'
+
+
+def test_the_name_of_a_model_is_kept_short_and_without_keys(chat_api: ChatApi) -> None:
+    """It is saved with each verdict; a server that names none says nothing."""
+    choice = {"message": {"role": "assistant", "content": "{}"}, "finish_reason": "stop"}
+    names = []
+    for name in ("my-secret-key-" + "x" * 300, ""):
+        chat_api.script({"then": {"body": {"choices": [choice], "model": name}}})
+        names.append(ask("openai", chat_api.url, api_key="my-secret-key").model)
+    assert names == ["***-" + "x" * 196, None]
 
 
 # What a failure means.
@@ -246,6 +285,13 @@ def test_what_passes_is_tried_again(api: tuple[str, LoopbackApi], status: int) -
         (402, "pay first", "spend_limit", True),
         (400, "Your credit balance is too low", "spend_limit", True),
         (429, "You exceeded your quota: insufficient_quota", "spend_limit", True),
+        (403, "Your account is not active: billing_not_active", "spend_limit", True),
+        (400, "You have reached your specified API usage limits", "spend_limit", True),
+        (429, "The monthly spending limit is reached", "spend_limit", True),
+        (429, "Too many requests", "transport", False),
+        (422, "no such parameter", "rejected", False),
+        (500, "insufficient_quota could not be read", "transport", False),
+        (400, "model_not_found", "transport", True),
     ],
 )
 def test_an_error_says_whether_the_judge_can_be_used(
@@ -309,6 +355,33 @@ def test_a_model_is_looked_for_without_a_call(chat_api: ChatApi, messages_api: A
             with_model(vendor, lambda model: model.find(), base_url=url)
 
 
+@pytest.mark.parametrize("vendor", PROVIDERS)
+def test_an_address_of_web_pages_is_no_judge(vendor: str) -> None:
+    """Every call would end so: `evals doctor` says it before the first one is made."""
+    body = json.dumps({"id": "m", "object": "model", "created": 1, "owned_by": "us"}).encode()
+    there, page = OK + b"content-length: %d\r\n\r\n" % len(body) + body, ODD["a page"]
+    with answering(lambda _number: [there, None]) as server:
+        with_model(vendor, lambda model: model.find(), base_url=server.url)
+    with answering(lambda _number: [page, None]) as server, pytest.raises(CallFailed, match="with a page") as raised:
+        with_model(vendor, lambda model: model.find(), base_url=server.url)
+    assert raised.value.fatal
+
+
+@pytest.mark.parametrize("vendor", PROVIDERS)
+def test_a_model_is_looked_for_once(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks whether a judge is there wants to know it now."""
+    monkeypatch.setattr(models, "RETRIES", 3)
+    asked: list[int] = []
+
+    def overloaded(number: int) -> list[bytes | None]:
+        asked.append(number)
+        return [b"HTTP/1.1 503 No\r\nconnection: close\r\nretry-after-ms: 1\r\ncontent-length: 0\r\n\r\n", None]
+
+    with answering(overloaded) as server, pytest.raises(CallFailed, match="HTTP 503"):
+        with_model(vendor, lambda model: model.find(), base_url=server.url)
+    assert len(asked) == 1
+
+
 def test_a_reply_that_the_context_window_ends_is_cut_off() -> None:
     """Like one that reaches its own limit: asked for again it gets more room, and it is not taken for a bad one."""
     used = {"input_tokens": 9, "output_tokens": 1}
@@ -329,6 +402,7 @@ def test_a_reply_that_the_context_window_ends_is_cut_off() -> None:
         ({"OPENAI_API_KEY": "third-key"}, "third-key", "***"),
         ({"ANTHROPIC_CUSTOM_HEADERS": "x-team: research\nx-gateway-token: topsecret"}, "topsecret", "***"),
         ({}, "Incorrect API key provided: sk-test-********wxyz.", "Incorrect API key provided: ***."),
+        ({}, "no such model: risk-assessment-of-ours", "no such model: risk-assessment-of-ours"),
     ],
 )
 def test_no_key_is_in_an_error(
@@ -341,6 +415,13 @@ def test_no_key_is_in_an_error(
     head = b"HTTP/1.1 401 No\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     with answering(lambda _number: [head % len(body) + body, None]) as server:
         assert shown in str(fail(vendor, server.url, api_key="my-secret-key"))
+
+
+def test_an_error_is_kept_short(messages_api: Any) -> None:
+    """Some servers send pages of them; each is saved with a verdict."""
+    messages_api.script({"then": {"status": 400, "message": "too bad " * 1000}})
+    assert str(fail("anthropic", messages_api.url)).startswith("HTTP 400: too bad too bad")
+    assert len(str(fail("anthropic", messages_api.url))) == 500
 
 
 def test_no_key_is_in_a_reply_unless_it_is_a_word_of_what_was_asked(messages_api: Any) -> None:

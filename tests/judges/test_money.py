@@ -105,6 +105,36 @@ def test_a_record_sums_what_was_paid() -> None:
     assert (found.usage.output_tokens, found.unpriced, found.cost_per_query_usd) == (5000, 0, pytest.approx(0.025))
 
 
+def test_a_record_says_who_judged_by_what_and_what_is_missing() -> None:
+    """A question counts once as suspected, however many of its verdicts are."""
+    who, flagged = Identity("m", "http://o", "openai", "high"), {**GOOD, "injection_suspected": True}
+    questions = [[verdict(reply=flagged), verdict("faithfulness", prompt_hash="f", reply=flagged)], [verdict()]]
+    found = VerdictTally(questions).record(who, 2, prevented=3, left=4)
+    assert (found.model, found.origin, found.effort) == ("m", "http://o", "high")
+    assert found.prompt_hashes == {"answer_relevancy": "h", "faithfulness": "f"}
+    assert (found.repeats, found.prevented, found.left, found.injections_suspected) == (2, 3, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("failed", "most", "above"), [(1, 0.1, False), (2, 0.1, True), (0, 0.0, False), (1, 0.0, True), (10, 1.0, False)]
+)
+def test_losses_are_too_many_above_their_share(failed: int, most: float, above: bool) -> None:
+    """Of ten decisions; a share that is reached exactly is allowed."""
+    lost = [verdict(reply=None, failure="transport")] * failed
+    tally = VerdictTally([[*lost, *[verdict()] * (10 - failed)]])
+    assert tally.failed_above(most) is above
+    assert not VerdictTally([]).failed_above(most)
+
+
+def test_a_note_counts_what_was_lost_by_its_kind() -> None:
+    """The most frequent first; three other models are enough to name."""
+    failures = ["refused", "truncated", "truncated"]
+    lost = [verdict(reply=None, failure=failure) for failure in failures]
+    assert any("missing on 3 of 4 decisions (2 truncated, 1 refused)" in note for note in notes(verdict(), *lost))
+    (named,) = notes(*(verdict(model=f"model-{letter}") for letter in "dcba"))
+    assert named.endswith("which was asked: model-a, model-b, model-c")
+
+
 @pytest.mark.parametrize(
     ("verdicts", "cost", "unpriced"),
     [

@@ -53,8 +53,10 @@ WRITTEN = json.dumps(PLAIN)
         WRITTEN.replace('"supported"', '" SUPPORTED. "'),
         f'{WRITTEN[:-1]}, "confidence": 0.9}}',
         f'<think>maybe {{"verdict": "not_supported"}}</think>{WRITTEN}',
+        f'<thinking>maybe {{"verdict": "not_supported"}}</thinking>\n{WRITTEN}',
         f"first I look … </think>\n{WRITTEN}",
         f"I look at {{the passage}}. {WRITTEN}",
+        f'As in {{"quotes}} {WRITTEN}',
     ],
 )
 def test_a_verdict_is_read_where_a_person_would_read_one(text: str) -> None:
@@ -72,6 +74,7 @@ def test_a_verdict_is_read_where_a_person_would_read_one(text: str) -> None:
         ('{"justification": "so", "verdict": 3}', "not one of"),
         ('{"justification": {"a": 1}, "verdict": "supported"}', "is no text"),
         (f"{WRITTEN} or {WRITTEN.replace('supported', 'not_supported')}", "2 replies in one, which differ"),
+        (f"I look at {{it}}. {WRITTEN} or {WRITTEN.replace('supported', 'not_supported')}", "2 replies in one"),
         ('"supported"', "not JSON"),
         ("[]", "not JSON"),
         ("{" * 5000, ""),
@@ -84,6 +87,35 @@ def test_where_none_can_be_read_nothing_is_guessed(text: str, why: str) -> None:
     assert why in (found.message or "")
     assert len(found.message or "") <= 200
     assert found.remark.startswith("You were asked this before")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(20_000, True), (20_001, False)])
+def test_a_reply_is_shown_again_unless_it_is_very_long(length: int, shown: bool) -> None:
+    """Without end it would be paid for twice more."""
+    text = "x" * length
+    found = reading(text, SUPPORT)
+    assert (text in found.remark, "Your reply was" in found.remark) == (shown, shown)
+    assert found.remark.endswith("Reply again, to all of it.")
+
+
+@pytest.mark.parametrize("said", ["a <think>b</think> c", "a </think> c"])
+def test_what_stands_inside_a_reply_is_no_thought(said: str) -> None:
+    """An answer on HTML may be quoted."""
+    found = reading({**PLAIN, "justification": said}, SUPPORT)
+    assert found.reply == {**PLAIN, "justification": said}
+
+
+@pytest.mark.parametrize("text", ["<think>is it?", f"<think>maybe {WRITTEN}", f"<thinking>maybe {WRITTEN}"])
+def test_a_thought_that_does_not_end_is_no_reply(text: str) -> None:
+    """What is weighed there may be the opposite of what would have been decided."""
+    assert (reading(text, SUPPORT).reply, reading(text, SUPPORT).failure) == (None, "unparsable")
+
+
+def test_half_of_a_letter_in_a_reply_can_be_saved() -> None:
+    """A cut emoji, as JSON can hold it, cannot be written to a file."""
+    found = reading(r'{"justification": "so \ud83d", "verdict": "supported"}', SUPPORT)
+    assert found.reply is not None
+    assert found.reply["justification"].encode("utf-8").startswith(b"so ")
 
 
 @pytest.mark.real_rows

@@ -1,7 +1,7 @@
 """Rubrics in whole runs: metrics in plain words, from the configuration, from Python, and question by question."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.prompts import load_prompt
 from evals.judges.rubrics import RubricConfig, rubric_metric
-from evals.metrics import registry
+from evals.metrics import Sample, registry
+from evals.metrics.base import Aggregation
 from evals.metrics.judged import JudgedMetric
 from evals.run.calibrating import scale_of
 from evals.runner import run_evaluation
-from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas import Citation, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, RetrievedChunk
 from evals.schemas.results import saved_definitions
 from evals.store.runs import RunStore
 
@@ -198,7 +199,92 @@ def test_rows_that_people_left_open_are_no_examples(tmp_path: Path) -> None:
     assert [answer in prompt.system for answer in ("Yes.", "Perhaps.", "So.")] == [True, False, False]
 
 
+def test_the_first_twenty_labelled_answers_are_shown(tmp_path: Path) -> None:
+    """More would be paid for with each call; those that are not shown can be calibrated on."""
+    path = tmp_path / "labels.jsonl"
+    rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n}.", "label": "yes"} for n in range(30)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
+    assert [row["answer"] in prompt.system for row in rows] == [True] * 20 + [False] * 10
+
+
 # What the judge is given, and what follows from what it says.
+
+
+def given(sees: Sequence[str], response: EvalResponse, **question: Any) -> dict[str, Any]:
+    """What a judge is given by a rubric that sees this."""
+    asked = EvalQuestion(question="Is it?", expected_answer="It is.", **question)
+    (request,) = rubric("tone", POLITE, sees=sees).requests(Sample(asked, response, judged=True))
+    return request.data
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("ground", "ground"), (3, "3"), (False, "false"), ({"floor": [1]}, '{"floor": [1]}')]
+)
+def test_metadata_is_shown_as_text(value: Any, shown: str) -> None:
+    """What is no text, as JSON; a quotation of it can be found."""
+    assert given(["metadata.floor"], EvalResponse(answer="Yes."), metadata={"floor": value}) == {
+        "metadata.floor": shown
+    }
+
+
+def test_what_a_judge_sees_stands_in_one_order() -> None:
+    """What calls share comes first, what it decides on last, in whichever order it was named."""
+    sees = ["answer", "metadata.floor", "question", "expected_answer", "contexts"]
+    response = EvalResponse(answer="Yes.", chunks=[RetrievedChunk(text="So it is.")])
+    data = given(sees, response, metadata={"floor": "ground"})
+    assert list(data) == ["contexts", "expected_answer", "question", "metadata.floor", "answer"]
+    assert data["contexts"] == [{"id": 1, "text": "So it is."}]
+
+
+@pytest.mark.parametrize(("sees", "shown"), [(["contexts", "answer"], "Yes [1]."), (["answer"], "Yes [7].")])
+def test_an_answer_cites_the_passages_that_a_judge_sees(sees: list[str], shown: str) -> None:
+    """By the numbers that these have for the judge; without passages, as it was written."""
+    chunks, citations = [RetrievedChunk(chunk_id="c", text="So it is.")], [Citation(index=7, chunk_id="c")]
+    assert given(sees, EvalResponse(answer="Yes [7].", chunks=chunks, citations=citations))["answer"] == shown
+
+
+def test_citations_are_shown_with_their_documents() -> None:
+    """In the order of the answer; of one that no chunk belongs to, nothing is known."""
+    chunks = [
+        RetrievedChunk(text="First.", document_name="a.pdf", document_id="d1"),
+        RetrievedChunk(text="Second.", document_id="d2"),
+    ]
+    citations = [Citation(index=2), Citation(index=1), Citation(index=9)]
+    data = given(
+        ["citations", "answer"], EvalResponse(answer="So [2] and so [1, 9].", chunks=chunks, citations=citations)
+    )
+    assert data["citations"] == [
+        {"id": 1, "document": "d2", "text": "Second."},
+        {"id": 2, "document": "a.pdf", "text": "First."},
+        {"id": 3, "document": None, "text": ""},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "low", "high", "unit", "aggregation"),
+    [
+        ({"yes": 1, "no": 0}, 0, 1, "ratio", Aggregation.RATE),
+        ({"good": 1, "fair": 0.5, "bad": 0}, 0, 1, "ratio", Aggregation.MEAN),
+        ({"good": 0.8, "bad": 0.2}, 0, 1, "ratio", Aggregation.MEAN),
+        ({"good": 1, "bad": -1}, -1, 1, "points", Aggregation.MEAN),
+        ({"good": 2, "bad": 0}, 0, 2, "points", Aggregation.MEAN),
+    ],
+)
+def test_values_from_0_to_1_are_shares_and_others_points(
+    labels: dict[str, float], low: float, high: float, unit: str, aggregation: Aggregation
+) -> None:
+    """Yes and no are counted, as a rate; everything else has a mean."""
+    metric = rubric("tone", POLITE, labels=labels)
+    assert (metric.low, metric.high, metric.unit, metric.aggregation) == (low, high, unit, aggregation)
+
+
+@pytest.mark.parametrize(("sees", "asked"), [(["contexts"], True), (["contexts", "answer"], False)])
+def test_what_only_retrieves_is_judged_by_its_passages(sees: list[str], asked: bool) -> None:
+    """A rubric that does not see the answer needs none."""
+    response = EvalResponse(chunks=[RetrievedChunk(text="So it is.")])
+    case = Sample(EvalQuestion(question="Is it?"), response, judged=True)
+    assert bool(rubric("tone", POLITE, sees=sees).requests(case)) is asked
 
 
 @pytest.mark.parametrize(
@@ -281,8 +367,15 @@ def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
         ("ask: ok\n    labels: {good: high, bad: 0}", "judged.tone.labels.good: must be a number, not 'high'"),
         ("ask: ok\n    labels: {Polite: 1, polite: 0}", "judged.tone.labels: must differ in more than case"),
         ("ask: ok\n    labels: {off-topic: 1, off topic: 0}", "judged.tone.labels: must differ in more than case"),
+        ("ask: ok\n    labels: {off-topic: 1, cannot tell: 0}", "and none be 'cannot_tell'"),
+        ("ask: ok\n    labels: {good: 1}", "judged.tone.labels: must be two labels or more, with different values"),
+        ("ask: ok\n    labels: {good: 1, fine: 1}", "must be two labels or more, with different values"),
+        ("ask: ok\n    labels: {'': 1, bad: 0}", "must be two labels or more"),
+        ("ask: ok\n    sees: []", "judged.tone.sees: a judge cannot see ''"),
+        ("ask: ok\n    sees: [metadata.]", "judged.tone.sees: a judge cannot see 'metadata.'"),
         ("ask: ok\n    when: never", "judged.tone.when: must be 'all', 'answered' or 'answerable'"),
         ("ask: ok\n    examples: labels.csv", "judged.tone.examples: labels.csv, row 1 (line 2): no label 'rude'"),
+        ("ask: ok\n    examples: open.csv", "judged.tone.examples: open.csv has no labelled answer to show for tone"),
         ("ask: ok\n    examples: none.csv", "judged.tone.examples: cannot read none.csv"),
         ("asks: ok", "unknown configuration key 'judged.tone.asks'"),
     ],
@@ -291,17 +384,29 @@ def test_a_wrong_rubric_is_one_error(rubric: str, said: str, tmp_path: Path, mon
     """The key is named."""
     monkeypatch.chdir(tmp_path)
     Path("labels.csv").write_text("question,answer,label\nWhat?,That.,rude\n", encoding="utf-8")
+    Path("open.csv").write_text("question,answer,label\nWhat?,That.,\nWhat?,,yes\n", encoding="utf-8")
     Path("c.yml").write_text(f"judged:\n  tone:\n    {rubric}\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         EvalConfig.from_file("c.yml")
     assert said in caught.value.message
 
 
-@pytest.mark.parametrize("name", ["faithfulness", "answer_claims", "abstention", "rubric", "recall_at_K", "my tone"])
+@pytest.mark.parametrize(
+    "name",
+    [*("faithfulness", "answer_claims", "abstention", "rubric", "recall_at_K"), *("my tone", "9lives", "a" * 62)],
+)
 def test_a_rubric_has_a_name_of_its_own(name: str) -> None:
     """Verdicts and metrics are known by it."""
     with pytest.raises(ConfigError, match="the name of a rubric"):
         rubric(name, POLITE)
+    assert rubric("a" * 61, POLITE).name == "a" * 61
+
+
+def test_a_wrong_rubric_in_python_is_named_with_its_key() -> None:
+    """Like one in a file."""
+    with pytest.raises(ConfigError, match=r"rubric tone: sees: a judge cannot see 'answr'") as caught:
+        rubric("tone", POLITE, sees=["answr"])
+    assert "answer" in f"{caught.value.message} {caught.value.hint}"
 
 
 @pytest.mark.parametrize(
