@@ -212,7 +212,7 @@ class _Search:
         if guessed is not None:
             return guessed
         how_telling, message = max(failures, key=lambda failure: failure[0])
-        hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
+        hint = 'correct the path, end it with a parameter (?q=), or give --body \'{"question": "{{question}}"}\''
         if how_telling == _UNREAD:
             hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
         elif "graphql" in self.url:
