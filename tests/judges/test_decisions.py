@@ -318,6 +318,15 @@ def test_what_is_cut_off_is_logged_at_unknown_cost() -> None:
     assert [(each.failure, each.spent.calls, each.spent.unpriced) for each in logged] == [("transport", 1, 1)]
 
 
+def test_a_judge_that_closes_asks_nothing_more() -> None:
+    """Nor does it say that anything was lost: a resumed run asks."""
+    logged: list[JudgeVerdict] = []
+    judge = LLMJudge(Scripted())
+    judge.closing = True
+    assert decide(judge, log=logged.append) == []
+    assert (judge.model.calls, logged) == ([], [])  # type: ignore[attr-defined]
+
+
 def test_a_second_call_that_is_cut_off_leaves_the_cost_of_the_first() -> None:
     """The last verdict of a decision replaces the one before it, so it holds what both calls took."""
     logged: list[JudgeVerdict] = []

@@ -13,6 +13,7 @@ from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges import models
 from evals.judges.money import PriceConfig
+from evals.run import judging
 from evals.run.merge import merge, put_together
 from evals.run.observer import Observer
 from evals.run.saved import rescore, score_answers
@@ -200,6 +201,20 @@ def test_a_call_in_flight_when_the_judging_ends_is_waited_for(config: Configure,
     assert [verdict.attempts for verdict in verdicts if verdict.reply is not None] == [1]
     assert not [verdict.message for verdict in verdicts if "cut off" in (verdict.message or "")]
     assert money(run)[0] == sum(entry["path"] == "/v1/messages" for entry in messages_api.log())
+
+
+def test_a_call_in_flight_is_not_waited_for_without_end(
+    config: Configure, messages_api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a few seconds it is cut off, and may have to be paid for."""
+    monkeypatch.setattr(judging, "PATIENCE_S", 0.2)
+    messages_api.script({"times": 1, "then": {"python": "judge", "slow": 60}}, {"then": {"status": 401}})
+    with pytest.raises(JudgeError, match="HTTP 401"):
+        run_evaluation(config(judge={"concurrency": 2}))
+    (run,) = RunStore(config().runs_dir).runs()
+    verdicts = [verdict for record in run.records() for verdict in record.verdicts]
+    cut = [verdict for verdict in verdicts if "cut off" in (verdict.message or "")]
+    assert [(verdict.failure, verdict.unpriced) for verdict in cut] == [("transport", 1)]
 
 
 @pytest.mark.slow

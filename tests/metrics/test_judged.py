@@ -206,6 +206,12 @@ def test_repeats_give_the_median(
     assert metric().score(judged_case({"alone": values(*said)})).value == pytest.approx(value)
 
 
+def test_the_details_are_those_of_the_repeat_that_the_median_is_of(judged_case: MakeCase) -> None:
+    """With the values of all of them."""
+    found = Single().score(judged_case({"alone": values(0.2, 0.9, 0.4)}))
+    assert (found.details["values"], found.details["repeats"]) == ([0.4], [0.2, 0.9, 0.4])
+
+
 def test_each_repeat_builds_on_its_own_replies(judged_case: MakeCase) -> None:
     """A request for each, with what that repeat found; where one failed, nothing is asked that builds on it."""
     found = JudgeTask("found", "p1", lambda _case: {})
