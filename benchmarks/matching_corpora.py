@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions
-from evals.datasets.ragbench import RAGBenchLoader
+from evals.datasets.qasper import QasperLoader
+from evals.datasets.ragbench import RAGBenchLoader, best_rows
 from evals.datasets.registry import get_loader
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage
 from evals.text.tokens import tokens
@@ -179,13 +180,12 @@ def cases_of(name: str, options: LoadOptions, dataset: EvalDataset) -> Iterator[
     if isinstance(loader, RAGBenchLoader):
         for subset in sorted({question.metadata["subset"] for question in dataset.questions}):
             rows = loader.open(replace(options, config=subset))
-            for place in range(len(rows.column("id")))[: options.samples]:
+            for row in best_rows(rows, range(len(loader.ids(rows)))[: options.samples]):
                 draft = Draft()
-                loader.add(subset, rows, [place], draft)
-                yield draft.questions[0], list(draft.documents.values())
-    elif isinstance(loader, HubDatasetLoader):
+                yield loader.question_of(subset, row, draft), list(draft.documents.values())
+    elif isinstance(loader, HubDatasetLoader) and not isinstance(loader, QasperLoader):
         rows = loader.open(options)
-        for place in range(len(rows.column(loader.id_column)))[: options.samples]:
+        for place in range(len(loader.ids(rows)))[: options.samples]:
             draft = loader.convert(rows, [place])
             yield draft.questions[0], list(draft.documents.values())
     else:

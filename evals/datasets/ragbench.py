@@ -61,7 +61,7 @@ class RAGBenchLoader(HubDatasetLoader):
         for subset, rows in tables.items():
             with columns_of(rows):
                 places = [index for name, index in chosen if name == subset]
-                questions.append([self._question(subset, row, draft) for row in _best_rows(rows, places)])
+                questions.append([self.question_of(subset, row, draft) for row in best_rows(rows, places)])
         draft.questions = list(_in_turn(questions))
         source = "; ".join(rows.source for rows in tables.values())
         return self.build(draft, config=options.config, split=self.hub.split, source=source)
@@ -75,7 +75,8 @@ class RAGBenchLoader(HubDatasetLoader):
         home = home_of(options.data_dir, self.name, self.hub)
         return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
-    def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+    def question_of(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+        """Make the question of a row of a subset; its documents are added to the draft."""
         texts = [text.strip() for text in row["documents"]]
         documents = {index: draft.add_document(f"ragbench {subset}", text) for index, text in enumerate(texts) if text}
         relevant = [(documents.get(index), text.strip()) for index, text in _relevant(row, draft)]
@@ -107,7 +108,7 @@ def _in_turn(lists: Iterable[Iterable[T]]) -> Iterator[T]:
     return (item for turn in zip_longest(*lists) for item in turn if item is not None)
 
 
-def _best_rows(rows: DatasetRows, places: Sequence[int]) -> list[dict[str, Any]]:
+def best_rows(rows: DatasetRows, places: Sequence[int]) -> list[dict[str, Any]]:
     """Of the rows with an id, one a generator, the first whose answer is worth most as a reference; for each place."""
     ids = rows.column("id")
     answers = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
