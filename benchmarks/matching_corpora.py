@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions
-from evals.datasets.qasper import QasperLoader
 from evals.datasets.ragbench import RAGBenchLoader, best_rows
 from evals.datasets.registry import get_loader
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage
@@ -180,12 +179,12 @@ def cases_of(name: str, options: LoadOptions, dataset: EvalDataset) -> Iterator[
     if isinstance(loader, RAGBenchLoader):
         for subset in sorted({question.metadata["subset"] for question in dataset.questions}):
             rows = loader.open(replace(options, config=subset))
-            for row in best_rows(rows, range(len(loader.ids(rows)))[: options.samples]):
+            for row in best_rows(rows, range(len(rows.column("id")))[: options.samples]):
                 draft = Draft()
                 yield loader.question_of(subset, row, draft), list(draft.documents.values())
-    elif isinstance(loader, HubDatasetLoader) and not isinstance(loader, QasperLoader):
+    elif isinstance(loader, HubDatasetLoader):
         rows = loader.open(options)
-        for place in range(len(loader.ids(rows)))[: options.samples]:
+        for place in range(len(rows.column(loader.id_column)))[: options.samples]:
             draft = loader.convert(rows, [place])
             yield draft.questions[0], list(draft.documents.values())
     else:

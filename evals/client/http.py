@@ -566,7 +566,7 @@ class Retrying:
         name: What the server is called in messages.
         tell: Hears once when waiting for a server begins that cannot be reached.
         throttled: How many requests the server refused for being too many.
-        unavailable: Why no more is asked, when patience with the server ended; None while it is there, or may be again.
+        unavailable: Why no more is asked, when patience with the server ended; None while it may still answer.
         is_known: Whether it ever answered.
         away_since: Since when it is busy, or cannot be reached; None where it took the last request.
         is_busy: Which of the two.

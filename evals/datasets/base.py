@@ -138,14 +138,10 @@ class BaseDatasetLoader(ABC):
         return draft.dataset(self.name, self.aspects, source=source, sha256=sha256, config=config, split=split)
 
 
-class HubDatasetLoader(BaseDatasetLoader):
-    """A dataset whose rows come from the hub, or from local files with the same columns.
-
-    As it stands, a row is a question: `question` makes it. Others say in `ids` and `convert` what the questions are.
-    """
+class HubRowsLoader(BaseDatasetLoader):
+    """A dataset whose rows come from the hub, or from local files with the same columns."""
 
     hub: ClassVar[HubSource]
-    id_column: ClassVar[str] = "id"
 
     def open(self, options: LoadOptions) -> DatasetRows:
         """The rows, of the hub or of a folder."""
@@ -153,30 +149,36 @@ class HubDatasetLoader(BaseDatasetLoader):
             return hub_rows(self.hub, options.config)
         return local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
 
+    def make(self, key: object, question: str, **fields: Any) -> EvalQuestion:
+        """Make a question of this dataset, by its id in the rows, its text, and what else is known of it."""
+        return EvalQuestion(id=f"{self.name}:{key}", question=question.strip(), dataset=self.name, **fields)
+
+
+class HubDatasetLoader(HubRowsLoader):
+    """A dataset with a row for each question."""
+
+    id_column: ClassVar[str] = "id"
+
     def load(self, options: LoadOptions) -> EvalDataset:
-        """Draw questions and convert them."""
+        """Draw rows and convert them."""
         rows = self.open(options)
         with columns_of(rows):
-            draft = self.convert(rows, sample(self.ids(rows), options.samples, options.seed))
+            ids = list(map(str, rows.column(self.id_column)))
+            draft = self.convert(rows, sample(ids, options.samples, options.seed))
         return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
-    def ids(self, rows: DatasetRows) -> Sequence[str]:
-        """The ids of all questions, of which a sample is drawn."""
-        return list(map(str, rows.column(self.id_column)))
-
     def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
-        """Make the questions at these places of the ids, with their documents."""
+        """Make the questions of the rows at these places, with their documents.
+
+        Override it where the corpus holds more than what the questions' own rows do.
+        """
         draft = Draft()
         draft.questions = [self.question(row, draft) for row in rows.take(places)]
         return draft
 
+    @abstractmethod
     def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         """Make the question of a row; its documents are added to the draft, and what is dropped is counted in it."""
-        raise NotImplementedError
-
-    def make(self, key: object, question: str, **fields: Any) -> EvalQuestion:
-        """Make a question of this dataset, by its id in the rows, its text, and what else is known of it."""
-        return EvalQuestion(id=f"{self.name}:{key}", question=question.strip(), dataset=self.name, **fields)
 
 
 @contextmanager

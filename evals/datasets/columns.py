@@ -106,7 +106,7 @@ def find_columns(
         answered: Whether the file is the one of the answers that are scored, so that `answer` is no reference.
 
     Raises:
-        DatasetError: A column that the user names is not there, two have one name, or none holds the question.
+        DatasetError: A column that the user names does not exist, two have the same name, or none holds the question.
     """
     titles, filled, files = _titles(name, rows)
     listed = ", ".join(titles.values()) or "none"

@@ -1,12 +1,12 @@
 """Qasper: questions on whole scientific papers, with the paragraphs that hold the evidence."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
-from evals.datasets.hub import PARQUET_BRANCH, DatasetRows, HubSource
-from evals.schemas.dataset import Document, EvalQuestion, GoldPassage, KeySentence, Section
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
+from evals.datasets.hub import PARQUET_BRANCH, HubSource
+from evals.schemas.dataset import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
 
 _FLOAT = "FLOAT SELECTED"
 """Marks evidence that is a figure or table: it has no text in the paper."""
@@ -16,7 +16,7 @@ _BEGINNING = 60
 """This many characters tell a paragraph from the others of its paper."""
 
 
-class QasperLoader(HubDatasetLoader):
+class QasperLoader(HubRowsLoader):
     """Qasper, validation split, from the hub's Parquet branch; its rows are papers, each with several questions.
 
     Gold is each paragraph that an annotator named as evidence, with its section; the highlighted sentences are the key
@@ -31,20 +31,21 @@ class QasperLoader(HubDatasetLoader):
     origin = "HuggingFace: allenai/qasper"
     hub = HubSource("allenai/qasper", config="qasper", split="validation", revision=PARQUET_BRANCH)
 
-    def ids(self, rows: DatasetRows) -> Sequence[str]:
-        """The ids of the questions, paper by paper."""
-        return [question_id for qas in rows.column("qas") for question_id in qas["question_id"]]
-
-    def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
-        """Make the questions at these places, and a document of each of their papers."""
-        draft = Draft()
-        asked = [(at, number) for at, qas in enumerate(rows.column("qas")) for number in range(len(qas["question_id"]))]
-        drawn = [asked[index] for index in places]
-        order = list(dict.fromkeys(paper for paper, _ in drawn))
-        papers = dict(zip(order, map(_Paper, rows.take(order)), strict=True))
-        draft.questions = [self._question(papers[paper], number, draft) for paper, number in drawn]
+    def load(self, options: LoadOptions) -> EvalDataset:
+        """Draw questions, and make a document of each of their papers."""
+        rows, draft = self.open(options), Draft()
+        with columns_of(rows):
+            asked = [
+                (paper, number, question_id)
+                for paper, qas in enumerate(rows.column("qas"))
+                for number, question_id in enumerate(qas["question_id"])
+            ]
+            drawn = [asked[index] for index in sample([row[2] for row in asked], options.samples, options.seed)]
+            order = list(dict.fromkeys(paper for paper, _, _ in drawn))
+            papers = dict(zip(order, map(_Paper, rows.take(order)), strict=True))
+            draft.questions = [self._question(papers[paper], number, draft) for paper, number, _ in drawn]
         draft.documents = {paper.document.id: paper.document for paper in papers.values()}
-        return draft
+        return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
     def _question(self, paper: "_Paper", number: int, draft: Draft) -> EvalQuestion:
         qas = paper.row["qas"]

@@ -8,7 +8,7 @@ from hashlib import sha256
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions, columns_of, gold_in, sample
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
 from evals.datasets.hub import DatasetRows, HubSource, home_of
 from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
@@ -27,7 +27,7 @@ DOMAINS = {subset: domain for domain, subsets in _SUBSETS.items() for subset in 
 _KEY = re.compile(r"^(\d+)[a-z]+$")
 
 
-class RAGBenchLoader(HubDatasetLoader):
+class RAGBenchLoader(HubRowsLoader):
     """RAGBench, test split: twelve subsets, drawn in turn, so that they share evenly.
 
     A question is asked once, however many generators answered it. Gold is each document with a sentence that is
@@ -55,7 +55,12 @@ class RAGBenchLoader(HubDatasetLoader):
         draws = []
         for subset, rows in tables.items():
             with columns_of(rows):
-                draws.append([(subset, index) for index in sample(self.ids(rows), options.samples, options.seed)])
+                draws.append(
+                    [
+                        (subset, index)
+                        for index in sample(list(map(str, rows.column("id"))), options.samples, options.seed)
+                    ]
+                )
         chosen = list(islice(_in_turn(draws), options.samples))
         draft, questions = Draft(), []
         for subset, rows in tables.items():

@@ -182,8 +182,8 @@ class RunPage:
         run, in_columns = self.saved.run, set(self.columns)
         for row, record in enumerate(self.saved.records()):
             ending = self.saved.ending(record)
-            values = {one.name: f"{one.value:.3g}" for one in record.scores if one.value is not None}
-            reasons = by_reason((one.name, one.reason or None) for one in record.scores if one.value is None)
+            values = {score.name: f"{score.value:.3g}" for score in record.scores if score.value is not None}
+            reasons = by_reason((score.name, score.reason or None) for score in record.scores if score.value is None)
             yield {
                 "anchor": f"{self.prefix}q{row}",
                 "question": record.question,

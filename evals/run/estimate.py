@@ -110,7 +110,7 @@ def estimate_judging(
     # By a mean call, whose size the price may depend on; at best, the vendor's cache holds the instructions.
     mean = {name: round(tokens / (len(usages) or 1)) for name, tokens in sum(usages, JudgeUsage())}
     judged = (run.judge for run in past if run.judge and run.judge.usage.output_tokens)
-    same = next((one for one in judged if (one.model, one.effort) == (judge.model, judge.effort)), None)
+    same = next((record for record in judged if (record.model, record.effort) == (judge.model, judge.effort)), None)
     least = max(mean["output_tokens"], round(same.usage.output_tokens / same.calls) if same else 0)
     most = least if same else least + thinking_allowance(judge.model, judge.effort)
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
