@@ -137,7 +137,7 @@ def test_the_package_stays_within_its_budget() -> None:
     assert {what: count for what, count in found.items() if count > BUDGET[what]} == {}
 
 
-@pytest.mark.parametrize("command", ["import evals", "import evals.cli"])
+@pytest.mark.parametrize("command", ["import evals", "import evals.cli", "import evals.cli.terminal"])
 def test_an_import_loads_nothing_heavy(command: str) -> None:
     """`import evals` and `--help` load no library that takes its time."""
     heavy = "{'datasets', 'anthropic', 'openai', 'pandas', 'pyarrow', 'numpy', 'httpx', 'pydantic'}"

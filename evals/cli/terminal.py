@@ -14,7 +14,6 @@ from types import FrameType
 from typing import IO, Any, TextIO
 
 import typer
-from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
@@ -290,8 +289,8 @@ def print_result(data: object, parts: Iterable[ShownPart | str], flags: Flags) -
     if not flags.as_json:
         show(console(), parts)
         return
-    dumped = data.model_dump_json(indent=2) if isinstance(data, BaseModel) else None
-    text = dumped or json.dumps(data, indent=2, ensure_ascii=False)
+    dump = getattr(data, "model_dump_json", None)  # pydantic is not imported for its type: --help needs none of it
+    text = dump(indent=2) if dump else json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
