@@ -1,13 +1,16 @@
 """Where the gold passages of questions stand after their documents have changed; no model takes part."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Self
 
 from evals.generate.checks import every_place
 from evals.generate.passages import PassageSet
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.text.documents import document_key
+from evals.text.numbers import counted
 
 
 class State(StrEnum):
@@ -74,8 +77,52 @@ def _places(text: str, passages: PassageSet) -> Iterator[tuple[str, int, int]]:
         yield from ((name, *span) for span in every_place(text, document.text))
 
 
-def updated(question: EvalQuestion, relocations: Iterable[Relocation]) -> EvalQuestion | None:
-    """The question with its gold where it stands now; None where one of its golds is gone or ambiguous."""
-    places = {id(relocation.before): relocation.now for relocation in relocations}
-    golds = [places.get(id(gold), gold) for gold in question.gold_passages]
-    return None if None in golds else question.model_copy(update={"gold_passages": golds})
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """The gold of a file of questions, looked for again.
+
+    Attributes:
+        golds: Each question with its relocations.
+    """
+
+    golds: list[tuple[EvalQuestion, list[Relocation]]]
+
+    @classmethod
+    def of(cls, questions: Iterable[EvalQuestion], passages: PassageSet) -> Self:
+        """Look for all gold of these questions."""
+        return cls([(question, list(relocate(question, passages))) for question in questions])
+
+    @property
+    def states(self) -> Counter[str]:
+        """How many golds became what."""
+        return Counter(gold.state.value for _, golds in self.golds for gold in golds)
+
+    @property
+    def lost(self) -> list[dict[str, str]]:
+        """The golds that are gone or ambiguous: state, id of the question, text."""
+        return [
+            {"state": gold.state.value, "id": question.id, "text": gold.before.text}
+            for question, golds in self.golds
+            for gold in golds
+            if gold.now is None
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """All of it as data for a program."""
+        return {"states": self.states, "lost": self.lost}
+
+    def lines(self) -> list[str]:
+        """The same in words."""
+        states = self.states
+        counts = ", ".join(f"{count} {state}" for state, count in states.most_common()) or "none with a text"
+        return [f"{counted(states.total(), 'gold passage')}: {counts}", *("  ".join(row.values()) for row in self.lost)]
+
+    def kept(self) -> list[EvalQuestion]:
+        """The questions with their gold where it stands now, without those of which a gold is lost."""
+        kept = []
+        for question, golds in self.golds:
+            places = {id(gold.before): gold.now for gold in golds}
+            moved = [places.get(id(gold), gold) for gold in question.gold_passages]
+            if None not in moved:
+                kept.append(question.model_copy(update={"gold_passages": moved}))
+        return kept

@@ -1,8 +1,6 @@
 """Commands about what a model writes or judges, and people look at: `evals generate`, `calibrate`, `review`."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import chain
@@ -22,9 +20,10 @@ from evals.generate.documents import SourceDocument, read_documents, server_docu
 from evals.generate.drafts import Prompts
 from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_lines, journal_path, question_line
+from evals.generate.outcome import AGAIN, Generated
 from evals.generate.passages import PassageSet
 from evals.generate.pipeline import Generator, QuestionPlan
-from evals.generate.relocate import relocate, updated
+from evals.generate.relocate import GoldCheck
 from evals.report import review as labelling
 from evals.report.elements import TextLine
 from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
@@ -39,8 +38,6 @@ from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore, refuse_damaged, save_calibration
 from evals.text.numbers import counted, listed
-
-_AGAIN = "give the same command again: it continues, and nothing is paid twice"
 
 
 def generate(flags: GenerateFlags) -> int:
@@ -78,20 +75,11 @@ def generate(flags: GenerateFlags) -> int:
     with QuestionJournal(output) as journal:
         generator = Generator(passages, plan, journal, observer)
         _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
-    print_result(_facts(generator, journal), _summary(generator, journal), flags)
+    made = Generated(generator, journal)
+    print_result(made.facts(), (TextLine(line, whole=True) for line in made.lines()), flags)
     if len(journal.questions) < plan.number:
-        raise _too_few(generator, journal, plan)
+        raise made.too_few(plan.number)
     return 0
-
-
-def _too_few(generator: Generator, journal: QuestionJournal, plan: QuestionPlan) -> RunIncompleteError:
-    """Why there are fewer questions than were wanted, and the way out."""
-    short = [name.replace("_", " ") for name, quota in generator.quotas.items() if quota.accepted < quota.wanted]
-    why, hint = generator.stopped, f"raise --max-cost, which counts what was paid before, or {_AGAIN}"
-    if not why:
-        why = f"too few drafts were accepted ({', '.join(short)})"
-        hint = "ask for fewer or for another mix, add documents, or name another model with --model"
-    return RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
 
 
 def _mix(text: str) -> tuple[int, int, int]:
@@ -145,58 +133,25 @@ def _run(
     observer.phase(f"{plan.number} questions will take {estimate}")
     if warning := estimate.warning(plan.writer.judge.max_cost_usd, journal.spent.cost_usd):
         observer.note(warning)
-    interrupted = RunInterruptedError(f"interrupted; accepted questions are in {journal.path}", _AGAIN)
+    interrupted = RunInterruptedError(f"interrupted; accepted questions are in {journal.path}", AGAIN)
     try:
         until_ctrl_c(generator.run(), lambda: interrupted)
     except JudgeError as error:
-        raise JudgeError(error.message, "; then ".join(filter(None, [error.hint, _AGAIN]))) from error
-
-
-def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:
-    return {
-        "questions": len(journal.questions),
-        "wanted": {stream: quota.wanted for stream, quota in generator.quotas.items()},
-        "accepted": {stream: quota.accepted for stream, quota in generator.quotas.items()},
-        "drafts": sum(quota.tried for quota in generator.quotas.values()),
-        "rejected": dict(generator.rejected.most_common()),
-        "stopped": generator.stopped,
-        "spent": journal.spent.model_dump(mode="json"),
-        "output": str(journal.path),
-    }
-
-
-def _summary(generator: Generator, journal: QuestionJournal) -> Iterator[TextLine | str]:
-    questions, spent = list(journal.questions.values()), journal.spent
-    kinds = Counter(str(question.metadata.get("kind")) for question in questions)
-    documents = {gold.document_id for question in questions for gold in question.gold_passages}
-    drafts = counted(sum(quota.tried for quota in generator.quotas.values()), "draft")
-    cost = "price unknown" if spent.known_cost_usd is None else f"${spent.cost_usd:.2f}"
-    unknown = f", of which {counted(spent.unpriced, 'call')} of unknown cost" if spent.unpriced else ""
-    yield f"{counted(len(questions), 'question')} in {journal.path}, with gold in {counted(len(documents), 'document')}"
-    yield f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}"
-    yield f"{drafts}, {generator.rejected.total()} rejected"
-    yield from (f"  {count:>4}  {reason}" for reason, count in generator.rejected.most_common())
-    yield f"paid: {cost} for {counted(spent.calls, 'call')}{unknown}"
-    if questions:
-        yield TextLine(f"next: evals review {quote(str(journal.path))}", whole=True)
+        raise JudgeError(error.message, "; then ".join(filter(None, [error.hint, AGAIN]))) from error
 
 
 def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
     """Say what became of the gold of questions, and write them anew where a file is named."""
     if flags.output is not None and flags.output.exists():
         raise ConfigError(f"{flags.output} exists", "name another file with --output")
-    relocated = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
-    pairs = [(question.id, gold) for question, golds in relocated for gold in golds]
-    states = Counter(gold.state.value for _, gold in pairs)
-    lost = [{"state": gold.state.value, "id": key, "text": gold.before.text} for key, gold in pairs if gold.now is None]
-    counts = ", ".join(f"{count} {state}" for state, count in states.most_common()) or "none with a text"
-    lines = [f"{counted(states.total(), 'gold passage')}: {counts}", *("  ".join(row.values()) for row in lost)]
+    check = GoldCheck.of(read_file(path).questions, passages)
+    lines = check.lines()
     if flags.output is not None:
-        kept = [line for line in (updated(question, golds) for question, golds in relocated) if line is not None]
+        kept = check.kept()
         write_output(flags.output, b"".join(map(question_line, kept)))
         lines.append(f"wrote {counted(len(kept), 'question')} to {flags.output}")
-    print_result({"states": states, "lost": lost}, (TextLine(line, limit=200) for line in lines), flags)
-    return int(bool(lost))
+    print_result(check.facts(), (TextLine(line, limit=200) for line in lines), flags)
+    return int(bool(check.lost))
 
 
 def calibrate(flags: CalibrateFlags) -> None:
