@@ -17,13 +17,13 @@ from evals.config import EvalConfig
 from evals.datasets.file import named_path
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError, UnknownNameError
+from evals.generate.review import coverage
 from evals.judges.prompts import FOLDER, load_prompt, prompt_names
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
 from evals.report.elements import ShownPart, TableRow, TextLine, TextTable, grid
-from evals.report.question_review import coverage
 from evals.report.summary import questions_of
 from evals.report.wording import label_of, named
 from evals.run.doctor import computable

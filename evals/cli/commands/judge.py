@@ -24,9 +24,9 @@ from evals.generate.outcome import AGAIN, Generated
 from evals.generate.passages import PassageSet
 from evals.generate.pipeline import Generator, QuestionPlan
 from evals.generate.relocate import GoldCheck
+from evals.generate.review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report import review as labelling
 from evals.report.elements import TextLine
-from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
 from evals.run.checks import missing_key
 from evals.run.estimate import Estimate
