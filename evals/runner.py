@@ -31,7 +31,6 @@ from evals.run.judging import Judging
 from evals.run.observer import Observer, Remarks, usual_observer
 from evals.run.resume import check_resumable, reopen, unanswered, with_concurrency
 from evals.run.scoring import Scoring, score_journal
-from evals.run.text_models import compare_texts
 from evals.run.workload import SHARD, Workload, check_conversations, load_workload, new_run
 from evals.runtime import run_anywhere
 from evals.schemas.dataset import EvalQuestion
@@ -359,8 +358,6 @@ class EvaluationRunner:
             if judging is not None:
                 await judging.stop()
             self.observer.end()
-        if not isinstance(problem, asyncio.CancelledError):
-            settings = await compare_texts(tools.metrics, journal, settings, self.observer)
         changed = has_changed(run.server.snapshot_start, snapshot_end)
         answers = (record.response for record in islice(journal, _LOOKED_AT) if record.response is not None)
         unfound = chunks_unfound(chunks_path(server.client.spec), answers)

@@ -310,7 +310,8 @@ class _Output(io.FileIO):
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # what follows goes nowhere
             if not (self.quiet or isinstance(error, BrokenPipeError)):
-                raise StoreError(f"cannot write the output: {error.strerror or error}") from error
+                hint = "a run that was made is saved: `evals runs` lists it"
+                raise StoreError(f"cannot write the output: {error.strerror or error}", hint) from error
             return memoryview(data).nbytes
 
 

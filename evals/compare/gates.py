@@ -117,11 +117,9 @@ def headline_of(comparison: RunComparison) -> str:
     values = f"score {score.last:.3f}, was {score.first:.3f}"
     if abs(score.difference) < _SEEN:
         return f"{comparison.run} and {comparison.baseline} have the same score: {values}"
-    better, than = (
-        (comparison.run, comparison.baseline) if score.difference > 0 else (comparison.baseline, comparison.run)
-    )
+    side = "better" if score.difference > 0 else "worse"
     sure = "beyond chance" if score.verdict in ("better", "worse") else "not established"
-    return f"{better} is better than {than} by value ({values}), {sure}"
+    return f"{comparison.run} is {side} than {comparison.baseline} by value ({values}), {sure}"
 
 
 def _held(comparison: RunComparison, name: str, run: EvalRun, baseline: EvalRun, margin: float) -> GateOutcome:

@@ -3,12 +3,11 @@
 import os
 import sys
 import warnings
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain
 from math import isnan, sqrt
@@ -84,36 +83,6 @@ def cosine(a: Embedding, b: Embedding) -> float:
     lengths = sqrt(sum(map(mul, a, a))) * sqrt(sum(map(mul, b, b)))
     value = sum(map(mul, a, b)) / lengths if lengths else 0.0
     return value if isnan(value) else max(-1.0, min(1.0, value))  # rounding takes equal vectors a little over 1
-
-
-class Remembering:
-    """A model that is asked about each text, or pair of texts, once.
-
-    Its answers are held by hashes, and vectors as arrays of 32-bit numbers: texts are not held.
-
-    Args:
-        model: An embedder or a scorer, which does the work.
-    """
-
-    def __init__(self, model: Any) -> None:
-        self.name: str = model.name
-        self._model = model
-        self._known: dict[bytes, Any] = {}
-
-    def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """One vector for each text, in their order."""
-        return self._look_up(texts, lambda new: [array("f", vector) for vector in self._model.embed(new)])
-
-    def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The F1 of each (candidate, reference), in their order."""
-        return self._look_up(pairs, self._model.f1)
-
-    def _look_up(self, items: Sequence[Any], work: Callable[[list[Any]], Iterable[Any]]) -> list[Any]:
-        keys = {item: blake2b(repr(item).encode(), digest_size=8).digest() for item in items}
-        new = [item for item, key in keys.items() if key not in self._known]
-        if new:
-            self._known.update(zip([keys[item] for item in new], work(new), strict=True))
-        return [self._known[keys[item]] for item in items]
 
 
 # The models: sentence-transformers, and BERTScore by the package of its authors.
@@ -301,7 +270,7 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
     check_choice(choice)
     config, missing = choice.config, []
 
-    def load(part: str, model: str | None, package: str, make: Any, **options: Any) -> Remembering | None:
+    def load(part: str, model: str | None, package: str, make: Any, **options: Any) -> Any:
         if model is None:
             return None
         if find_spec(package) is None:
@@ -309,7 +278,7 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
             return None
         reached = Path(model).is_dir() or settle_hub()
         try:
-            return Remembering(_made(make, model, device=config.device, **options))
+            return _made(make, model, device=config.device, **options)
         except ConfigError:
             raise
         except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause

@@ -20,7 +20,6 @@ from evals.run.estimate import Estimate
 from evals.run.judging import free_verdicts
 from evals.run.observer import Observer, usual_observer
 from evals.run.scoring import Scoring, score_journal
-from evals.run.text_models import compare_texts
 from evals.run.workload import is_file_of_questions, load_workload, new_run
 from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
@@ -140,8 +139,6 @@ async def measure_answers(
             finally:
                 await judging.stop()
                 observer.end()
-        if not isinstance(problem, asyncio.CancelledError):
-            settings = await compare_texts(tools.metrics, journal, settings, observer)
         notes = [*run.notes, *answers.notes, *(judging.notes(run.config) if judging is not None else [])]
         if isinstance(problem, JudgeError):
             notes.append(f"{JUDGE_NOTE} work ended early: {problem.message}")

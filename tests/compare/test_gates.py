@@ -65,8 +65,8 @@ def test_a_loss_is_judged_as_the_table_of_the_docs_says(loss: MetricPair, outcom
     [
         (20, "met", "b and a have the same score: score 0.800, was 0.800"),
         (5, "met", "b is better than a by value (score 0.950, was 0.800), beyond chance"),
-        (40, "not met", "a is better than b by value (score 0.600, was 0.800), beyond chance"),
-        (25, "not enough evidence", "a is better than b by value (score 0.750, was 0.800), not established"),
+        (40, "not met", "b is worse than a by value (score 0.600, was 0.800), beyond chance"),
+        (25, "not enough evidence", "b is worse than a by value (score 0.750, was 0.800), not established"),
     ],
 )
 def test_the_first_line_says_which_run_is_better_by_value(made: Made, wrong: int, outcome: str, headline: str) -> None:
