@@ -26,7 +26,7 @@ from evals.schemas.base import Finite, MayChange, Record
 from evals.scoring.config import ScoringConfig
 from evals.scoring.settings import ScoreSettings
 from evals.secrets import public_url, without_credentials
-from evals.store.naming import DEFAULT_RUNS_DIR
+from evals.store.runs import DEFAULT_RUNS_DIR
 from evals.text.matching import MatchSettings as MatchConfig
 from evals.text.yaml_files import FileLayer, Problem, first_problem, holds, merge, nearest_hint, read_yaml
 

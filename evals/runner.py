@@ -35,14 +35,12 @@ from evals.run.workload import SHARD, Workload, check_conversations, load_worklo
 from evals.runtime import run_anywhere
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ServerRecord
-from evals.schemas.results import EvalRun
-from evals.schemas.run_parts import EngineRecord
+from evals.schemas.results import EngineRecord, EvalRun
 from evals.scoring.saved import SavedRun
 from evals.scoring.settings import ScoreSettings
 from evals.secrets import in_clear
 from evals.store.journal import Journal
-from evals.store.naming import way_on_of
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, way_on_of
 from evals.store.uploads import UploadLog
 from evals.text.numbers import counted
 

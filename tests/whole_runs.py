@@ -21,9 +21,8 @@ from evals.schemas import (
     ResponseError,
     Scorecard,
 )
-from evals.schemas.run_parts import RecordSum
-from evals.scoring.citation_base import CitationSigns
-from evals.scoring.notes import Tally
+from evals.schemas.results import RecordSum
+from evals.scoring.notes import CitationSigns, Tally
 from evals.scoring.outcomes import OUTCOMES, Outcome
 from evals.scoring.results import Column, Results
 from evals.scoring.saved import SavedRun, open_run

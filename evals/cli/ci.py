@@ -11,9 +11,9 @@ from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, in_github_actions, warn
 from evals.compare.models import Comparison
 from evals.errors import EvalsError, GateFailedError
-from evals.report.ci import CommandEnd, CommandProblem, to_comment, to_summary
 from evals.report.junit import junit_of
-from evals.schemas.run_parts import GateOutcome
+from evals.report.markdown import CommandEnd, CommandProblem, to_comment, to_summary
+from evals.schemas.results import GateOutcome
 from evals.scoring.gates import problem_of
 from evals.scoring.saved import SavedRun
 from evals.secrets import masked

@@ -9,7 +9,7 @@ from shlex import quote
 from evals.errors import ConfigError, RunIncompleteError
 from evals.report import summary
 from evals.report.elements import EMPTY, ShownPart, TextLine, Tone, grid
-from evals.report.hints import applying
+from evals.report.summary import applying
 from evals.report.wording import exchange_of, missing_golds, place_of
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord
@@ -17,8 +17,7 @@ from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import with_cards
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on
 from evals.scoring.saved import SavedRun, open_run
-from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of, way_on_of
-from evals.store.runs import RunStore, saved_calibrations
+from evals.store.runs import DEFAULT_RUNS_DIR, RunStore, command, folder_of, saved_calibrations, way_on_of
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 

@@ -310,8 +310,7 @@ class _Output(io.FileIO):
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # what follows goes nowhere
             if not (self.quiet or isinstance(error, BrokenPipeError)):
-                hint = "a run that was made is saved: `evals runs` lists it"
-                raise StoreError(f"cannot write the output: {error.strerror or error}", hint) from error
+                raise StoreError(f"cannot write the output: {error.strerror or error}") from error
             return memoryview(data).nbytes
 
 

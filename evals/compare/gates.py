@@ -20,8 +20,7 @@ from evals.errors import ConfigError, GateFailedError
 from evals.metrics.base import UNITS_OF_TIME
 from evals.metrics.registry import parse_metric
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun
-from evals.schemas.run_parts import GateOutcome, GateResult
+from evals.schemas.results import EvalRun, GateOutcome, GateResult
 from evals.scoring.config import differing_objectives, why_failed
 from evals.scoring.gates import Gate, parse_gate
 from evals.scoring.saved import SavedRun

@@ -5,8 +5,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import ParetoPoint
-from evals.schemas.run_parts import RunStatus
+from evals.schemas.results import ParetoPoint, RunStatus
 from evals.scoring.outcomes import Outcome
 
 Verdict = Literal["better", "worse", "changed", "identical", "not established", "not compared", "no verdict"]

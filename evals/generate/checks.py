@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from evals.generate.passages import PassageSet
-from evals.generate.search import content_words
+from evals.generate.passages import PassageSet, content_words
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.text.numbers import language_of, numbers
 from evals.text.quotes import is_evidence

@@ -10,8 +10,7 @@ from evals.generate.journal import QuestionJournal
 from evals.generate.passages import PassageSet
 from evals.generate.pipeline import TRIES, YIELD, QuestionPlan, quotas_of, stream_of
 from evals.generate.solving import FEW, MANY
-from evals.judges.budget import thinking_allowance
-from evals.judges.money import judge_price
+from evals.judges.money import judge_price, thinking_allowance
 from evals.judges.prompts import call_of, usual_usage
 from evals.run.estimate import SECONDS_A_CALL, Estimate
 from evals.schemas.verdicts import VerdictRequest

@@ -1,4 +1,4 @@
-"""Passages: documents cut at headings and paragraphs, and the order in which passages are drawn."""
+"""Passages: documents cut at headings and paragraphs, how they are found, and the order in which they are drawn."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,12 +9,48 @@ from hashlib import sha256
 from math import sqrt
 from typing import NamedTuple
 
+import bm25s
+import numpy as np
+
 from evals.datasets.base import short_hash
 from evals.generate.documents import SourceDocument
-from evals.generate.search import PassageIndex
 from evals.text.numbers import counted
 from evals.text.sentences import sentence_spans
-from evals.text.tokens import tokens
+from evals.text.tokens import STOP_WORDS, tokens
+
+# BM25 over passages.
+
+
+def content_words(text: str) -> list[str]:
+    """The distinct words of a text that say what it is about, in their order."""
+    return list(dict.fromkeys(word for word in tokens(text) if word not in STOP_WORDS))
+
+
+class PassageIndex:
+    """Finds passages by their words.
+
+    Args:
+        texts: Of the passages, in their order.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        words = [[word for word in tokens(text) if word not in STOP_WORDS] for text in texts]
+        self.words = [frozenset(held) for held in words]
+        self.frequency = Counter(word for held in self.words for word in held)
+        """In how many passages a word stands."""
+        self._bm25 = bm25s.BM25(method="lucene")
+        if self.frequency:
+            self._bm25.index(words, show_progress=False)
+
+    def best(self, query: str, count: int) -> list[int]:
+        """Places of the passages that fit best, best first; what shares no word with the query is not among them."""
+        known = [word for word in content_words(query) if word in self.frequency]
+        if not known:
+            return []
+        scores = self._bm25.get_scores(known)
+        order = np.argsort(-scores, kind="stable")[:count]
+        return [int(place) for place in order if scores[place] > 0]
+
 
 SHORTEST, LONGEST, LEAST = 60, 400, 20
 """Words of a passage: a shorter one is joined with what follows, a longer paragraph is cut; a rest below the last is

@@ -6,8 +6,7 @@ from typing import Any
 
 from evals.generate.checks import AGREEING, NEAR_MISS, PAIR, CheckedDraft, Rejection
 from evals.generate.drafts import Prompts
-from evals.generate.passages import PassageSet
-from evals.generate.search import content_words
+from evals.generate.passages import PassageSet, content_words
 from evals.schemas.verdicts import VerdictRequest
 from evals.text.numbers import language_of, numbers
 from evals.text.tokens import tokens

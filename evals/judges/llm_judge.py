@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead, thinking_allowance
 from evals.judges.cache import JudgeCache, key_of
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_MODEL, DEFAULT_PROVIDER
 from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, Model, NotWaitedFor
-from evals.judges.money import PriceOf
+from evals.judges.money import Ahead, Budget, BudgetSpent, PriceOf, cost_ahead, thinking_allowance
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, ReplyReading, fitted, read
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
-from evals.metrics.ranking import ndcg_at
+from evals.metrics.retrieval import ndcg_at
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult

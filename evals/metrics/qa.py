@@ -12,7 +12,7 @@ from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric, Need, settled_by_abstention
 from evals.metrics.judge_tasks import JudgeTask, answer_beside_reference
 from evals.metrics.judged import JudgedMetric, Replies
-from evals.metrics.ranking import adapted_ndcg
+from evals.metrics.retrieval import adapted_ndcg
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.numbers import numbers

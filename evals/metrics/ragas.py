@@ -17,8 +17,7 @@ from evals.metrics.embedders import Semantics, cosine
 from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, Replies, marks
 from evals.metrics.sample import Sample
 from evals.metrics.semantic import EMBEDDING_NOT_FINITE
-from evals.schemas.results import WITHOUT_VERDICT, MetricGroup, MetricResult
-from evals.schemas.run_parts import RAGAS_WEIGHTS
+from evals.schemas.results import RAGAS_WEIGHTS, WITHOUT_VERDICT, MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 
 

@@ -64,8 +64,8 @@ _log = logging.getLogger(__name__)
 
 
 _FAMILIES = (
-    *("retrieval", "passage", "generation", "answer", "checks", "squad", "qa", "ragas", "claims", "semantic"),
-    *("citation", "citation_support", "abstention", "performance", "production"),
+    *("retrieval", "passage", "generation", "answer", "squad", "qa", "ragas", "claims", "semantic"),
+    *("citation", "abstention", "performance", "production"),
 )
 """The modules of the metrics, in the order of tables."""
 

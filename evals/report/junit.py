@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evals.metrics.registry import known_metric
-from evals.report.ci import CommandEnd
+from evals.report.markdown import CommandEnd
 from evals.report.wording import exchange_of
 from evals.schemas.results import EvalRun
 from evals.scoring.config import SCORE

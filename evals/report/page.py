@@ -19,7 +19,7 @@ from evals.compare.pareto import common_objectives
 from evals.errors import ConfigError
 from evals.report import summary, wording
 from evals.report.compared import comparison_parts
-from evals.report.hints import applying
+from evals.report.summary import applying
 from evals.report.wording import by_reason, level, missing_golds, place_of
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.config import confidence, headline

@@ -12,8 +12,8 @@ from evals.report.elements import EMPTY, ShownPart, TextLine, grid
 from evals.report.sheets import sheet
 from evals.report.summary import judge_cost
 from evals.report.wording import place_of, ratio
-from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.verdicts import Agreement, Calibration, Figure
 from evals.scoring.saved import SavedRun
 from evals.text.numbers import counted
 

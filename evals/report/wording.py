@@ -10,9 +10,9 @@ from evals.text.foreign import printable
 
 if TYPE_CHECKING:
     from evals.metrics.sample import Sample
-    from evals.schemas.calibration import Figure
     from evals.schemas.response import RetrievedChunk
     from evals.schemas.results import EvalRecord, MetricSummary
+    from evals.schemas.verdicts import Figure
 
 # Numbers.
 

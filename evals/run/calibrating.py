@@ -19,14 +19,13 @@ from evals.metrics.sample import CORRECTNESS
 from evals.run.judging import free_verdicts
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
-from evals.schemas.calibration import Agreement, Calibration, Disagreement, Figure, LabelledAnswer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, RetrievedChunk, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord
+from evals.schemas.verdicts import Agreement, Calibration, Disagreement, Figure, LabelledAnswer
 from evals.scoring.saved import SavedRun
 from evals.scoring.stats import wilson
-from evals.store.naming import CALIBRATION
-from evals.store.runs import RunStore
+from evals.store.runs import CALIBRATION, RunStore
 
 # How labels are read.
 

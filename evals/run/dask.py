@@ -23,7 +23,7 @@ from evals.errors import EngineError
 from evals.run.observer import Observer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.run_parts import EngineRecord
+from evals.schemas.results import EngineRecord
 
 _CONNECT_S = 10.0
 _WORKERS_S = 60.0

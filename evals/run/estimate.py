@@ -12,10 +12,9 @@ from itertools import islice
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
-from evals.judges.budget import thinking_allowance
 from evals.judges.cache import JudgeCache, key_of
 from evals.judges.llm_judge import is_usable, repeats_of
-from evals.judges.money import judge_price
+from evals.judges.money import judge_price, thinking_allowance
 from evals.judges.prompts import call_of, load_prompt, usual_reply, usual_usage, why_too_long
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import rounds

@@ -19,14 +19,12 @@ from evals.run.saved import measured_again
 from evals.run.scoring import Scoring, score_journal
 from evals.run.workload import SHARD
 from evals.schemas.response import Outcomes, ServerRecord
-from evals.schemas.results import EvalRecord, EvalRun
-from evals.schemas.run_parts import MergedShard
+from evals.schemas.results import EvalRecord, EvalRun, MergedShard
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.notes import ON_ANSWERS, status_of
 from evals.scoring.saved import SavedRun, open_saved
 from evals.store.journal import RecordLog
-from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
-from evals.store.runs import RunStore, way_back
+from evals.store.runs import DEFAULT_RUNS_DIR, RunStore, command, folder_of, way_back
 from evals.text.foreign import shortened
 from evals.text.numbers import counted, listed
 

@@ -1,8 +1,9 @@
-"""Answers that users got: a log or an export of traces as a run, whole or as a sample of it."""
+"""Answers that users got: a log or an export of traces as a run or a sample of it; and times of a server's spans."""
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import sqrt
@@ -12,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from evals.client.trace_context import trace_id
 from evals.config import EvalConfig
 from evals.datasets.questions import derived_id
-from evals.errors import ConfigError
+from evals.errors import ConfigError, DatasetError
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse, ServerRecord
-from evals.schemas.results import SAVED_ANSWERS, EvalRecord
-from evals.schemas.run_parts import LogRecord
+from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun, LogRecord
 from evals.scoring.results import SAMPLING
 from evals.store.disk_list import DiskList
 from evals.text.numbers import counted, number_or_none
-from evals.traces.log import UNREADABLE, WITHOUT_DOCUMENTS, Log, read_log
-from evals.traces.spans import Exchange
+from evals.traces.log import UNREADABLE, WITHOUT_DOCUMENTS, Log, read_log, read_spans
+from evals.traces.spans import Exchange, Span, server_times
 
 SUITE = "production"
 """What is computed of a log where nothing else is asked for."""
@@ -185,3 +186,61 @@ def _records(
             metadata[SAMPLING] = {"stratum": stratum, "weight": len(strata[stratum]) / len(drawn[stratum])}
         question = EvalQuestion(id=own, question=exchange.question, dataset=dataset, metadata=metadata)
         yield EvalRecord(question=question, response=EvalResponse.model_validate(exchange.response))
+
+
+# Times of the server's own spans.
+
+
+def with_server_times(answers: SavedAnswers, source: EvalRun, path: Path, folder: Path) -> SavedAnswers:
+    """The answers of a run with the times of the server's spans.
+
+    Args:
+        answers: Of the run.
+        source: The run; of a merged one each shard asked in its own name.
+        path: An export of the server's traces.
+        folder: Where the spans wait on disk.
+
+    Raises:
+        DatasetError: The file cannot be read, or holds no span of the run.
+        StoreError: The disk is full.
+    """
+    spans = read_spans(path, folder=folder)
+    by_trace = {name.removeprefix("tr-").replace("-", "").casefold(): name for name in spans}
+    askers = [source.id, *filter(None, [source.rescored_from]), *(shard.id for shard in source.merged_from)]
+    records = _Timed(answers.records, spans, by_trace, askers)
+    timed = sum(records.times_of(record) != {} for record in answers.records)
+    if not timed:
+        raise DatasetError(
+            f"{path.name}: none of its {counted(len(spans), 'trace')} is of a question of run {source.id}",
+            "the server must take over the header `traceparent`, and the export hold the time of the run",
+        )
+    of_run = counted(source.question_count, "question")
+    note = f"retrieval and generation are timed by the server's spans in {path.name}: {timed} of {of_run}"
+    return replace(answers, records=records, notes=[*answers.notes, note])
+
+
+class _Timed:
+    """Records with the times of the server's spans; they can be walked again."""
+
+    def __init__(
+        self,
+        records: Iterable[EvalRecord],
+        spans: Mapping[str, Sequence[Span]],
+        by_trace: Mapping[str, str],
+        askers: Sequence[str],
+    ) -> None:
+        self._records, self._spans, self._by_trace, self._askers = records, spans, by_trace, askers
+
+    def times_of(self, record: EvalRecord) -> dict[str, float]:
+        """What the spans of a question say; nothing without any."""
+        for run_id in self._askers:
+            name = self._by_trace.get(trace_id(run_id, record.question.id))
+            if name is not None and record.response is not None:
+                return server_times(self._spans[name])
+        return {}
+
+    def __iter__(self) -> Iterator[EvalRecord]:
+        for record in self._records:
+            times = self.times_of(record)
+            response = record.response.model_copy(update=times) if record.response is not None else None
+            yield record.model_copy(update={"response": response}) if times else record

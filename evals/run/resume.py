@@ -13,8 +13,7 @@ from evals.schemas.results import SAVED_ANSWERS, EvalRun
 from evals.secrets import MASK, leaves, without_credentials
 from evals.store.atomic import drop_leftovers
 from evals.store.journal import Journal, RecordLog
-from evals.store.naming import command
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, command
 from evals.text.numbers import agree, counted
 
 MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")

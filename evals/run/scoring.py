@@ -10,18 +10,20 @@ from time import perf_counter
 from typing import Any, Literal
 
 from evals.config import EvalConfig
+from evals.judges.money import MOST, PriceConfig, list_price
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import SavedMetric
+from evals.metrics.performance import CostPerQuery, Price
 from evals.metrics.registry import METRICS, definitions
 from evals.metrics.sample import Sample
 from evals.run.corpus import UNFOUND
 from evals.run.observer import Observer
-from evals.run.server_prices import with_prices
+from evals.schemas.response import TokenUsage
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, MetricResult
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.calibration import with_cards
-from evals.scoring.citation_base import CitationSigns
 from evals.scoring.gates import check_gates
-from evals.scoring.notes import NO_CHUNKS, ON_ANSWERS, Tally, slow_metrics, status_of
+from evals.scoring.notes import NO_CHUNKS, ON_ANSWERS, CitationSigns, Tally, slow_metrics, status_of
 from evals.scoring.outcomes import ending_of
 from evals.scoring.repeats import Repeats
 from evals.scoring.results import Results, changed_ns
@@ -31,6 +33,7 @@ from evals.scoring.settings import ScoreSettings, score_of
 from evals.scoring.weighted import make_weighted_score, no_score, with_interval
 from evals.store.journal import RecordLog, record_line, write_records
 from evals.store.runs import RunStore, saved_calibrations
+from evals.text.numbers import number_or_none
 
 Ended = Literal["whole", "early", "no_documents"]
 """All was done; something was left undone; or the server does not hold the documents, so that the run is failed."""
@@ -187,3 +190,44 @@ def gc_paused() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+# Prices that the server states.
+
+
+def with_prices(
+    metrics: Sequence[BaseMetric], prices: Mapping[str, PriceConfig], facts: Mapping[str, Any]
+) -> list[BaseMetric]:
+    """Give the cost metric its prices; the other metrics stay as they are.
+
+    Args:
+        metrics: All metrics of the run.
+        prices: The user's, by model.
+        facts: What the server says of itself.
+    """
+    named, provider = facts.get("llm_model"), facts.get("llm_provider") or None
+
+    def listed(model: str | None, usage: TokenUsage) -> float | None:
+        model = model or named
+        if not isinstance(model, str) or not isinstance(provider, str | None) or (provider is None and ":" in model):
+            return None  # with a colon it is the tag of a local model, such as deepseek-r1:8b
+        counted = JudgeUsage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+            cache_read_tokens=usage.cached_tokens or 0,
+        )
+        known = list_price(provider, model, counted)
+        return known if known is not None else list_price(provider, model.rpartition("/")[2], counted)
+
+    table = {
+        model: Price(price.input, price.output, "configuration", price.cache_read) for model, price in prices.items()
+    }
+    priced = CostPerQuery(table, table.get(str(named)) or server_price(facts), listed, str(named or "") or None)
+    return [priced if isinstance(metric, CostPerQuery) else metric for metric in metrics]
+
+
+def server_price(facts: Mapping[str, Any]) -> Price | None:
+    """The price that the server gives for its model; None unless it gives both halves."""
+    halves = [number_or_none(facts.get(f"cost_per_1m_{half}_tokens")) for half in ("input", "output")]
+    known = [half for half in halves if half is not None and 0 <= half <= MOST]
+    return Price(known[0], known[1], "server") if len(known) == 2 else None

@@ -21,6 +21,7 @@ from evals.schemas.response import (
 from evals.schemas.results import (
     EvalRecord,
     EvalRun,
+    GateOutcome,
     MetricCounts,
     MetricGroup,
     MetricInterval,
@@ -30,7 +31,6 @@ from evals.schemas.results import (
     Scorecard,
     WeightedScore,
 )
-from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeVerdict
 
 __all__ = [

@@ -8,9 +8,8 @@ from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judge_tasks import chain
 from evals.metrics.registry import known_metric
 from evals.metrics.sample import ABSTENTION
-from evals.schemas.calibration import Calibration, JudgeCard
 from evals.schemas.results import EvalRun
-from evals.schemas.verdicts import Prompt
+from evals.schemas.verdicts import Calibration, JudgeCard, Prompt
 from evals.scoring.config import SCORE
 
 

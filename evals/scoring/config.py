@@ -8,8 +8,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun
-from evals.schemas.run_parts import RAGAS_WEIGHTS
+from evals.schemas.results import RAGAS_WEIGHTS, EvalRun
 from evals.text.yaml_files import first_problem
 
 LEAST_COVERAGE = 0.5

@@ -9,8 +9,7 @@ from math import ceil
 from evals.errors import ConfigError, UnknownNameError
 from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric, parse_metric
-from evals.schemas.results import EvalRun
-from evals.schemas.run_parts import GateOutcome, GateResult
+from evals.schemas.results import EvalRun, GateOutcome, GateResult
 from evals.scoring.config import SCORE, Measurement, see, why_failed
 from evals.text.numbers import counted, share
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from evals.metrics.base import BaseMetric
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.results import EvalRecord
-from evals.schemas.run_parts import RepeatedMetric, RepeatSummary
+from evals.schemas.results import EvalRecord, RepeatedMetric, RepeatSummary
 from evals.scoring.results import REPEAT_OF
 from evals.scoring.stats import Interval, mean_interval
 from evals.text.tokens import tokens

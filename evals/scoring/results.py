@@ -21,8 +21,7 @@ import numpy as np
 from evals.errors import ConfigError, StoreError
 from evals.metrics.performance import RAN_OUT
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
-from evals.schemas.results import MetricResult
-from evals.schemas.run_parts import RecordSum
+from evals.schemas.results import MetricResult, RecordSum
 from evals.scoring.stats import Groups, Vector
 from evals.scoring.strata import Strata
 from evals.store.atomic import atomic_file

@@ -24,8 +24,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from evals.errors import StoreError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord, MetricResult
-from evals.schemas.run_parts import RecordSum
+from evals.schemas.results import EvalRecord, MetricResult, RecordSum
 from evals.schemas.verdicts import JudgeVerdict
 from evals.store.atomic import make_folder, open_own, write_atomically, write_error
 from evals.text.yaml_files import first_problem

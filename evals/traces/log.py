@@ -29,8 +29,18 @@ from evals.text.decoding import without_surrogates
 from evals.text.numbers import counted, number_or_none
 from evals.text.tokens import lists_of
 from evals.traces.readers import reader_of
-from evals.traces.spans import Exchange, Span, join
-from evals.traces.values import documents_of, message_of, name_of, number_of, text_of, time_of, usage_of
+from evals.traces.spans import (
+    Exchange,
+    Span,
+    documents_of,
+    join,
+    message_of,
+    name_of,
+    number_of,
+    text_of,
+    time_of,
+    usage_of,
+)
 
 COLUMNS = {field: tuple(names.split()) for field, names in lists_of("columns")["log"].items()}
 _KNOWN = frozenset(chain.from_iterable(COLUMNS.values()))

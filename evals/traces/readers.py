@@ -15,9 +15,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from evals.traces.spans import Span, SpanKind
-from evals.traces.values import (
+from evals.traces.spans import (
     NAMES,
+    Span,
+    SpanKind,
     decoded,
     documents_of,
     first_of,

@@ -14,7 +14,7 @@ from junit_reader import read_junit
 from servers import wait_until
 
 from evals.cli import ci
-from evals.report.ci import LIMIT, MARKER
+from evals.report.markdown import LIMIT, MARKER
 
 Cli = Callable[..., Any]
 HOSTILE = (

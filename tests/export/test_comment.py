@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.report.ci import LIMIT, MARKER, CommandEnd, CommandProblem, to_comment, to_summary
+from evals.report.markdown import LIMIT, MARKER, CommandEnd, CommandProblem, to_comment, to_summary
 
 
 @pytest.mark.parametrize("write", [to_comment, to_summary])

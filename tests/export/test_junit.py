@@ -10,8 +10,8 @@ from lxml import etree
 from whole_runs import kept_run
 
 from evals.report import junit
-from evals.report.ci import CommandEnd, CommandProblem
 from evals.report.junit import junit_of, to_junit
+from evals.report.markdown import CommandEnd, CommandProblem
 from evals.schemas import GateOutcome
 
 Build = Callable[..., Any]

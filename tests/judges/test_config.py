@@ -9,8 +9,8 @@ import pytest
 from evals.config import EvalConfig
 from evals.errors import ConfigError, JudgeError, StoreError
 from evals.judges.batches import AnthropicBatches
-from evals.judges.budget import thinking_allowance
 from evals.judges.models import PROVIDERS, AnthropicModel, OpenAIModel
+from evals.judges.money import thinking_allowance
 from evals.run.checks import check_config, make_judge
 
 LOCAL = "http://127.0.0.1:11434/v1"

@@ -8,10 +8,10 @@ import pytest
 from judges.scripted import GOOD, USED, Scripted, asks, decide, failed, penny, says
 
 from evals.errors import JudgeError
-from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.models import Call, JudgeReply, NotWaitedFor
+from evals.judges.money import Ahead, Budget, BudgetSpent, cost_ahead
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import Sample, parse_metric
-from evals.metrics.citation_support import statements
+from evals.metrics.citation import statements
 from evals.schemas import Citation, MetricResult, RetrievedChunk
 
 MakeCase = Callable[..., Sample]

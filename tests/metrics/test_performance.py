@@ -15,7 +15,7 @@ from evals.metrics.performance import (
     TimeToFirstTokenP95,
 )
 from evals.run.checks import check_config
-from evals.run.server_prices import with_prices
+from evals.run.scoring import with_prices
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 
 Measure = Callable[..., MetricResult]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import Sample
-from evals.metrics.citation_support import Statement, statements
+from evals.metrics.citation import Statement, statements
 from evals.schemas import Citation, RetrievedChunk
 
 MakeCase = Callable[..., Sample]

@@ -8,7 +8,7 @@ import pytest
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import parse_metric
 from evals.run.calibrating import agreement_of, cohen_kappa, scale_of
-from evals.schemas.calibration import Agreement, Calibration
+from evals.schemas.verdicts import Agreement, Calibration
 from evals.scoring.calibration import find_calibration
 
 CORRECTNESS = parse_metric("answer_correctness")

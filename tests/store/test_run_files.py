@@ -12,8 +12,7 @@ import pytest
 from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRun
 from evals.schemas.results import SCHEMA_VERSION
-from evals.store.naming import find_run
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, find_run
 
 
 def test_a_run_is_saved_under_its_id_and_time(store: RunStore, run: EvalRun) -> None:

@@ -20,10 +20,9 @@ from evals.report.elements import TextLine
 from evals.report.summary import questions_of
 from evals.run.checks import check_config, estimate_of
 from evals.run.merge import merge, put_together
-from evals.run.production import SUITE, answers_of_log
+from evals.run.production import SUITE, answers_of_log, with_server_times
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
 from evals.run.saved import answers_of_file, answers_of_run
-from evals.run.server_spans import with_server_times
 from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRecord, EvalRun
@@ -31,8 +30,7 @@ from evals.scoring.notes import reading_notes
 from evals.scoring.passages import score_predictions
 from evals.secrets import public_url
 from evals.store.atomic import write_output
-from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
-from evals.store.runs import RunStore
+from evals.store.runs import DEFAULT_RUNS_DIR, RunStore, command, folder_of
 from evals.text.numbers import counted
 from evals.variants import VariantsRunner, saved_together, variants_of, vary, with_alike
 

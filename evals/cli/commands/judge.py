@@ -20,9 +20,8 @@ from evals.generate.documents import SourceDocument, read_documents, server_docu
 from evals.generate.drafts import Prompts
 from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_lines, journal_path, question_line
-from evals.generate.outcome import AGAIN, Generated
 from evals.generate.passages import PassageSet
-from evals.generate.pipeline import Generator, QuestionPlan
+from evals.generate.pipeline import AGAIN, Generated, Generator, QuestionPlan
 from evals.generate.relocate import GoldCheck
 from evals.generate.review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report import review as labelling
@@ -35,8 +34,7 @@ from evals.run.workload import load_workload
 from evals.runtime import run_anywhere
 from evals.scoring.saved import open_run
 from evals.store.atomic import write_output
-from evals.store.naming import DEFAULT_RUNS_DIR, command
-from evals.store.runs import RunStore, refuse_damaged, save_calibration
+from evals.store.runs import DEFAULT_RUNS_DIR, RunStore, command, refuse_damaged, save_calibration
 from evals.text.numbers import counted, listed
 
 

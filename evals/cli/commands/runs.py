@@ -32,8 +32,7 @@ from evals.scoring.calibration import refuse_uncalibrated
 from evals.scoring.config import differing_objectives, headline
 from evals.scoring.outcomes import WENT_WRONG, Outcome
 from evals.scoring.saved import SavedRun
-from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
-from evals.store.runs import RunStore, SavedRuns, refuse_damaged
+from evals.store.runs import DEFAULT_RUNS_DIR, RunStore, SavedRuns, command, folder_of, refuse_damaged
 
 _FAILED_SHOWN = 3
 _MOST = 50

@@ -35,7 +35,7 @@ from evals.run.workload import load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
-from evals.store.naming import command
+from evals.store.runs import command
 from evals.text.decoding import parse_json
 from evals.text.numbers import counted, listed, share
 from evals.text.yaml_files import VARIABLE, load_yaml
