@@ -33,7 +33,6 @@ HINTS_BY_ANOTHER_WAY = {
     "run/checks.py",  # the way out of a check, which becomes a hint
     "run/merge.py",  # the ways out of a merge, which become hints
     "run/resume.py",  # the ways out of a check, which become hints
-    "store/runs.py",  # commands, which stand in hints
 }
 
 

@@ -323,8 +323,9 @@ class Generated:
         """The error for fewer questions than this number: why, and the way out."""
         made = f"{len(self.journal.questions)} of {counted(number, 'question')}"
         if self.generator.stopped:
-            more = f"raise --max-cost, which counts what was paid before, or {AGAIN}"
-            return RunIncompleteError(f"{made}: {self.generator.stopped}", more)
+            return RunIncompleteError(
+                f"{made}: {self.generator.stopped}", f"raise --max-cost, which counts what was paid before, or {AGAIN}"
+            )
         quotas = self.generator.quotas.items()
         short = ", ".join(stream.replace("_", " ") for stream, quota in quotas if quota.accepted < quota.wanted)
         return RunIncompleteError(
