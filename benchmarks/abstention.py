@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evals.schemas import EvalQuestion
-from evals.text.refusals import gives_expected
-from evals.text.refusals.model import RefusalModel, shipped_model
+from evals.text.refusals import RefusalModel, gives_expected, shipped_model
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals"
 Row = dict[str, Any]

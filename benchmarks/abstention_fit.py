@@ -28,16 +28,20 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import expit
 
-from evals.text.refusals.clauses import Wording, clauses_of, wording_of
-from evals.text.refusals.features import (
+from evals.text.refusals import (
     MAY_DECLINE,
+    OPENING,
+    PLACES,
+    RefusalModel,
+    Wording,
     answer_values,
     clause_of,
+    clauses_of,
     declining_and_rest,
     question_of,
     word_names,
+    wording_of,
 )
-from evals.text.refusals.model import OPENING, PLACES, RefusalModel
 from tests.text.refusals import test_caveats as caveats
 
 DATA = Path(__file__).resolve().parent.parent / "evals" / "data"

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from evals.metrics.abstention import UNCERTAIN
 from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.text.refusals import gives_expected, reading
-from evals.text.refusals.clauses import unwrapped
+from evals.text.refusals import gives_expected, reading, unwrapped
 
 HOME = Path(__file__).resolve().parents[3]
 LABELS = Path(__file__).parent
