@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from evals.errors import ConfigError, UnknownNameError, withdrawn_format
-from evals.report import others, sheets
+from evals.report import sheets
 from evals.report.junit import to_junit
 from evals.report.markdown import to_markdown
 from evals.report.page import to_html
@@ -48,9 +48,9 @@ FORMATS: dict[str, ExportFormat] = {
     "junit": ExportFormat(to_junit, ".xml"),
     "markdown": ExportFormat(to_markdown, ".md"),
     "parquet": ExportFormat(sheets.to_parquet, ".parquet", is_binary=True),
-    "ragas": ExportFormat(others.to_ragas, ".ragas.jsonl"),
-    "trec-qrels": ExportFormat(others.to_qrels, ".qrels"),
-    "trec-run": ExportFormat(others.to_trec_run, ".run"),
+    "ragas": ExportFormat(sheets.to_ragas, ".ragas.jsonl"),
+    "trec-qrels": ExportFormat(sheets.to_qrels, ".qrels"),
+    "trec-run": ExportFormat(sheets.to_trec_run, ".run"),
 }
 """All formats by name; a line here is all that one needs."""
 
@@ -128,5 +128,5 @@ def notes_on(saved: SavedRun, form: str) -> list[str]:
     """Which questions the files for trec_eval leave out, by reason; nothing for other formats."""
     if form not in ("trec-run", "trec-qrels"):
         return []
-    reasons = Counter(others.why_left_out(record, saved.settings.sample_of(record)) for record in saved.records())
+    reasons = Counter(sheets.why_left_out(record, saved.settings.sample_of(record)) for record in saved.records())
     return [f"left out: {counted(count, 'question')} {reason}" for reason, count in reasons.items() if reason]

@@ -64,7 +64,7 @@ _log = logging.getLogger(__name__)
 
 
 _FAMILIES = (
-    *("retrieval", "passage", "generation", "answer", "squad", "qa", "ragas", "claims", "semantic"),
+    *("retrieval", "generation", "answer", "squad", "qa", "ragas", "claims", "semantic"),
     *("citation", "abstention", "performance", "production"),
 )
 """The modules of the metrics, in the order of tables."""

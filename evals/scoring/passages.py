@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.errors import ConfigError, DatasetError
-from evals.metrics.passage import exact_match, newly_held, span_f1
-from evals.metrics.retrieval import ndcg_at
+from evals.metrics.retrieval import exact_match, ndcg_at, newly_held, span_f1
 from evals.text.decoding import read_whole
 from evals.text.numbers import agree, counted
 from evals.text.yaml_files import first_problem

@@ -16,7 +16,7 @@ from evals import EvalConfig, run_evaluation
 from evals.export import export_run, notes_on
 from evals.metrics import MRR, NDCG, BaseMetric, RecallAtK
 from evals.metrics.retrieval import MRRAtK
-from evals.report.others import to_qrels, to_trec_run
+from evals.report.sheets import to_qrels, to_trec_run
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
 from evals.scoring.saved import SavedRun, open_saved
 from evals.store.runs import RunStore

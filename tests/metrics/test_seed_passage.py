@@ -4,7 +4,7 @@ from math import log2
 
 import pytest
 
-from evals.metrics.passage import PassageExactMatch, PassageNDCGAtK, PassageRecallAtK, SpanF1
+from evals.metrics.retrieval import PassageExactMatch, PassageNDCGAtK, PassageRecallAtK, SpanF1
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, MetricResult, RetrievedChunk
 
 

@@ -18,10 +18,9 @@ from evals.datasets.file import read_file
 from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
 from evals.generate.documents import SourceDocument, read_documents, server_documents
 from evals.generate.drafts import Prompts
-from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_lines, journal_path, question_line
 from evals.generate.passages import PassageSet
-from evals.generate.pipeline import AGAIN, Generated, Generator, QuestionPlan
+from evals.generate.pipeline import AGAIN, Generated, Generator, QuestionPlan, estimate_generation
 from evals.generate.relocate import GoldCheck
 from evals.generate.review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report import review as labelling
