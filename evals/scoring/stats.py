@@ -265,10 +265,16 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return adjusted
 
 
+_MOST_NEEDED = 100_000
+"""More questions than these are no advice."""
+
+
 def questions_needed(
     differences: Vector, effect: float, span: float | None = None, level: float = ALPHA, power: float = 0.8
 ) -> int | None:
-    """The number of questions with which a difference of this size is found with this power; None if unknown.
+    """The number of questions with which a difference of this size is found with this power.
+
+    None if it is unknown, or more than a hundred thousand.
 
     Formula: n = (z_(1-level/2) + z_power)² · variance of the differences / effect² (Miller 2024); with the two added
     differences of the paired t, whose share of the sum of squares is span²/2, the root of
@@ -286,7 +292,8 @@ def questions_needed(
     reach = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
     linear = reach**2 * float(differences.var(ddof=1))
     added = 0.0 if span is None else 2 * (effect * reach * span) ** 2
-    return ceil((linear + sqrt(linear**2 + added)) / (2 * effect**2))
+    needed = ceil((linear + sqrt(linear**2 + added)) / (2 * effect**2))
+    return needed if needed <= _MOST_NEEDED else None
 
 
 def pseudo_values(estimate: float, without: Vector) -> Vector:

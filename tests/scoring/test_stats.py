@@ -215,6 +215,8 @@ def test_questions_needed_follow_from_variance_and_effect() -> None:
     assert questions_needed(differences, 0.1) == pytest.approx(197, abs=1)
     assert questions_needed(differences, 0.0) is None
     assert questions_needed(np.zeros(10), 0.1) is None
+    assert questions_needed(differences, 0.0045) == pytest.approx(97_000, rel=0.01)
+    assert questions_needed(differences, 0.004) is None  # more than anybody will ask
 
 
 def test_the_jackknife_of_a_mean_is_near_its_t_interval() -> None:
