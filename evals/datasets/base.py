@@ -70,19 +70,21 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     """Notes on how rows were read."""
 
-    def add_document(self, name: str, text: str, *, head: str = "") -> Document:
-        """Add a document once, whatever the number of rows that hold it.
+    def add_document(self, name: str, text: str, *, head: str = "") -> GoldPassage:
+        """Add a document once, whatever the number of rows that hold it, and return its body as a gold passage.
 
         Args:
             name: Its title; its id is made of title and text.
             text: Its body.
             head: A line that is put above the body, such as the title.
         """
-        document_id = f"{slug(name)}-{short_hash(name, text)}"
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-") or "document"
+        document_id, start = f"{slug}-{short_hash(name, text)}", len(head) + 2 if head else 0
         if document_id not in self.documents:
             body = f"{head}\n\n{text}" if head else text
             self.documents[document_id] = Document(id=document_id, name=name, text=body)
-        return self.documents[document_id]
+        return GoldPassage(text=text, document_id=document_id, span=(start, start + len(text)))
 
     def dataset(
         self, name: str, aspects: Iterable[str] = (), *, source: str, sha256: str, **origin: str | None
@@ -103,12 +105,6 @@ class Draft:
         return EvalDataset.model_construct(
             name=name, aspects=list(aspects), questions=self.questions, documents=documents, fingerprint=record
         )
-
-
-def gold_in(document: Document, text: str) -> GoldPassage:
-    """A gold passage that stands at the end of its document, below its head."""
-    start = len(document.text) - len(text)
-    return GoldPassage(text=text, document_id=document.id, span=(start, len(document.text)))
 
 
 class BaseDatasetLoader(ABC):
@@ -199,12 +195,6 @@ def fingerprint(questions: Iterable[EvalQuestion]) -> str:
         stated = question.model_copy(update=unstated) if question.answerable_by_gold else question
         digest.update(stated.model_dump_json().encode())
     return digest.hexdigest()
-
-
-def slug(text: str, length: int = 60) -> str:
-    """The text as part of a file name."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:length].strip("-") or "document"
 
 
 def short_hash(*parts: Any) -> str:

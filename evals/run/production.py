@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from evals.config import EvalConfig
-from evals.datasets.questions import derived_id
+from evals.datasets.columns import derived_id
 from evals.errors import ConfigError
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
