@@ -138,12 +138,18 @@ class HubRowsLoader(BaseDatasetLoader):
     """A dataset whose rows come from the hub, or from local files with the same columns."""
 
     hub: ClassVar[HubSource]
+    id_column: ClassVar[str] = "id"
 
     def open(self, options: LoadOptions) -> DatasetRows:
         """The rows, of the hub or of a folder."""
         if options.data_dir is None:
             return hub_rows(self.hub, options.config)
         return local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
+
+    def draw(self, rows: DatasetRows, options: LoadOptions) -> list[int]:
+        """Places of the rows drawn, in the order of the draw."""
+        with columns_of(rows):
+            return sample(list(map(str, rows.column(self.id_column))), options.samples, options.seed)
 
     def make(self, key: object, question: str, **fields: Any) -> EvalQuestion:
         """Make a question of this dataset, by its id in the rows, its text, and what else is known of it."""
@@ -153,14 +159,12 @@ class HubRowsLoader(BaseDatasetLoader):
 class HubDatasetLoader(HubRowsLoader):
     """A dataset with a row for each question."""
 
-    id_column: ClassVar[str] = "id"
-
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw rows and convert them."""
         rows = self.open(options)
+        places = self.draw(rows, options)
         with columns_of(rows):
-            ids = list(map(str, rows.column(self.id_column)))
-            draft = self.convert(rows, sample(ids, options.samples, options.seed))
+            draft = self.convert(rows, places)
         return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
     def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:

@@ -397,14 +397,13 @@ def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
     Two fields: its cells do not tell which.
     """
     texts = [str(cell).strip() for cell in cells if isinstance(cell, str | bool)]
-    if texts and len(texts) == len(cells):
-        if all(text.lower() in _TRUTHS for text in texts):
-            return "is_answerable", "is_unanswerable"
-        if all(map(_FILE.fullmatch, texts)):
-            return ("gold_document_ids",)
-    if cells and _NAMES_ANSWERS.search(title):
+    are_texts, words = len(texts) == len(cells), sum(len(text.split()) for text in texts) / len(cells)
+    if are_texts and all(text.lower() in _TRUTHS for text in texts):
+        return "is_answerable", "is_unanswerable"
+    if are_texts and all(map(_FILE.fullmatch, texts)):
+        return ("gold_document_ids",)
+    if _NAMES_ANSWERS.search(title):
         return ("expected_answer",)
-    words = sum(len(text.split()) for text in texts) / max(1, len(cells))
     if _NAMES_PASSAGES.search(title):
         return ("gold_passages",) if words >= 2 else ()
     are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)

@@ -1,6 +1,5 @@
 """RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,7 +7,7 @@ from hashlib import sha256
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
 from evals.datasets.file import DECLINED, declines
 from evals.datasets.hub import DatasetRows, HubSource, home_of
 from evals.errors import DatasetError
@@ -23,8 +22,6 @@ _SUBSETS = {
 }
 DOMAINS = {subset: domain for domain, subsets in _SUBSETS.items() for subset in subsets}
 """The domain of each subset, which is a config on the hub."""
-
-_KEY = re.compile(r"^(\d+)[a-z]+$")
 
 
 class RAGBenchLoader(HubRowsLoader):
@@ -52,11 +49,7 @@ class RAGBenchLoader(HubRowsLoader):
         rank = {subset: sha256(f"{options.seed}:{subset}".encode()).digest() for subset in self._subsets(options)}
         subsets = sorted(rank, key=rank.__getitem__)[: options.samples]
         tables = {subset: self.open(replace(options, config=subset)) for subset in subsets}
-        draws = []
-        for subset, rows in tables.items():
-            with columns_of(rows):
-                places = sample(list(map(str, rows.column("id"))), options.samples, options.seed)
-                draws.append([(subset, place) for place in places])
+        draws = ([(subset, place) for place in self.draw(rows, options)] for subset, rows in tables.items())
         turns = chain.from_iterable(zip_longest(*draws))
         chosen = list(islice(filter(None, turns), options.samples))
         draft, questions = Draft(), {}
@@ -120,12 +113,8 @@ def _faults(adherent: bool | None, response: str | None, question: str) -> tuple
 
 def _relevant(row: Mapping[str, Any], draft: Draft) -> list[tuple[int, str]]:
     """Place of the document and text of each relevant sentence; keys that name no document are left out."""
-    sentences = {
-        key: (int(number[1]), text)
-        for listed in row["documents_sentences"]
-        for key, text in listed
-        if (number := _KEY.match(key)) and int(number[1]) < len(row["documents"])
-    }
+    listed = list(enumerate(row["documents_sentences"]))[: len(row["documents"])]
+    sentences = {key: (index, text) for index, pairs in listed for key, text in pairs}
     keys = row["all_relevant_sentence_keys"] or []
     relevant = dict.fromkeys(key for key in keys if key in sentences)
     draft.dropped["relevant key of no sentence"] += sum(key not in sentences for key in keys)

@@ -117,11 +117,9 @@ def _parse_json(text: str, where: str) -> Any:
     """Parse JSON, in which no object has two values under one key."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
-        raise DatasetError(f"{where}: not valid JSON ({error.msg}: {at})") from error
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{where}: not valid JSON ({error})") from error
+        what = str(error).replace("line 1 column", "column")  # a row of JSON lines has its own number
+        raise DatasetError(f"{where}: not valid JSON ({what})") from error
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
