@@ -176,8 +176,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = {title: plain_name(title) for title in row}
     is_deepeval = not {"expected_output", "actual_output"}.isdisjoint(names.values())
-    inner: dict[str, Any] = {}
-    outer: dict[str, Any] = {}
+    inner, outer = dict[str, Any](), dict[str, Any]()
     for title, name in names.items():
         value = parsed(row[title]) if name in _ASKED else row[title]
         if name in _ASKED and isinstance(value, Mapping):
@@ -244,11 +243,7 @@ def role_and_content(item: Any) -> tuple[str | None, Any]:
 # The values of the fields.
 
 
-Fields = dict[str, Any]
-"""What a row holds, by field."""
-
-
-def read_fields(row: Mapping[str, Any], columns: Mapping[str, str], *, kind: str = "column ") -> Fields:
+def read_fields(row: Mapping[str, Any], columns: Mapping[str, str], *, kind: str = "column ") -> dict[str, Any]:
     """Read the cells of a row, each by the type of its field; parts of passages become passages.
 
     Args:
@@ -259,14 +254,14 @@ def read_fields(row: Mapping[str, Any], columns: Mapping[str, str], *, kind: str
     Raises:
         DatasetError: A cell cannot be read, or there are not as many parts as passages; the message names the column.
     """
-    fields: Fields = {}
+    fields: dict[str, Any] = {}
     for name, column in columns.items():
         if column in row:
             with located(f"{kind}{column}"):
                 fields[name] = _READERS.get(name, as_text)(row[column])
-    for name in filter(fields.__contains__, _PARTS):
-        whole, key = _PARTS[name]
-        fields[whole] = _with_part(fields.get(whole) or [], key, fields.pop(name), columns[name])
+    for whole, parts in _PARTS.items():
+        for name in filter(fields.__contains__, parts):
+            fields[whole] = _with_part(fields.get(whole) or [], parts[name], fields.pop(name), columns[name])
     return fields
 
 
@@ -278,8 +273,8 @@ def passages(value: Any) -> list[Any]:
 def _passage(item: Any) -> Any:
     if not isinstance(item, Mapping):
         return {"text": item} if isinstance(item, str) else item
-    named = {_TABLE["passage_keys"].get(key, key): value for key, value in item.items() if value is not None}
-    return {key: as_text(value) if str(key).endswith("_id") else value for key, value in named.items()}
+    named = {_TABLE["passage_keys"].get(str(key), str(key)): cell for key, cell in item.items() if cell is not None}
+    return {key: as_text(cell) if key.endswith("_id") else cell for key, cell in named.items()}
 
 
 def _expected(value: Any) -> list[Any]:
@@ -328,15 +323,10 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 """By field how it is read, where it is more than one text or number."""
 
 
-_PARTS = {
-    "gold_chunk_ids": ("gold_passages", "chunk_id"),
-    "gold_document_ids": ("gold_passages", "document_id"),
-    "gold_sections": ("gold_passages", "section"),
-    "gold_pages": ("gold_passages", "section"),
-    "chunk_ids": ("chunks", "chunk_id"),
-    "document_ids": ("chunks", "document_id"),
-}
-"""Fields that are columns of their own: the passages that they are of, and their key in these."""
+_GOLD_PARTS = {"gold_chunk_ids": "chunk_id", "gold_document_ids": "document_id"}
+_GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
+_PARTS = {"gold_passages": _GOLD_PARTS, "chunks": {"chunk_ids": "chunk_id", "document_ids": "document_id"}}
+"""Of passages, the fields that are columns of their own, with their keys in a passage."""
 
 
 def _with_part(held: list[Any], key: str, values: list[Any], column: str) -> list[Any]:

@@ -67,15 +67,17 @@ def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[list[tuple[
 
 def _filled(values: Any, formulas: Any) -> tuple[list[tuple[int, list[Any]]], set[int]]:
     """The rows that are not empty, and the places of columns with a formula that no spreadsheet has computed yet."""
-    lines, lacking = [], set[int]()
+    rows, lacking = [], set[int]()
     for sheet in (values, formulas):
         sheet.reset_dimensions()  # some writers state them wrongly
-    for cells, sources in zip(values.iter_rows(), formulas.iter_rows(), strict=False):
-        lines.append([shown(cell.value, cell.number_format) for cell in cells])
+    for number, (cells, sources) in enumerate(zip(values.iter_rows(), formulas.iter_rows(), strict=False), start=1):
+        texts = [shown(cell.value, cell.number_format) for cell in cells]
+        if any(str(text).strip() for text in texts):
+            rows.append((number, texts))
         for column, (cell, source) in enumerate(zip(cells, sources, strict=False)):
             if source.data_type == "f" and cell.value is None and cell.data_type != "str":  # that is an empty text
                 lacking.add(column)
-    return [(n, line) for n, line in enumerate(lines, start=1) if any(str(text).strip() for text in line)], lacking
+    return rows, lacking
 
 
 def shown(value: Any, code: str) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.datasets.base import Draft, LoadOptions, fingerprint, sample
-from evals.datasets.columns import Columns, Fields, derived_id, find_columns, flat, is_known, plain_name, read_fields
+from evals.datasets.columns import Columns, derived_id, find_columns, flat, is_known, plain_name, read_fields
 from evals.datasets.tables import Row, csv_rows, is_dash, is_nothing, jsonl_rows, located, numbered, read_rows, storable
 from evals.errors import DatasetError, withdrawn_file
 from evals.schemas.base import Record
@@ -70,8 +70,8 @@ def read_file(
     source = path / "queries.jsonl" if path.is_dir() else path
     if path.is_dir() and not source.is_file():
         raise DatasetError(f"cannot read {path}: it is a folder without {source.name}")
-    held, note = read_rows(source, is_known, "`question`", partial(_tree_rows, draft))
-    rows: Iterator[Row] = ((where, _flat(where, row)) for where, row in held)
+    raw, note = read_rows(source, is_known, "`question`", partial(_tree_rows, draft))
+    rows: Iterator[Row] = ((where, _flat(where, row)) for where, row in raw)
     first = next(rows, None)
     if first is None:
         raise DatasetError(f"{path.name} holds no questions", "write a row for each question (docs/datasets.md)")
@@ -80,10 +80,11 @@ def read_file(
         raise withdrawn_file("TREC topics", source.name)
     if {"_id", "text"} <= titles and not titles & {"title", "question"}:  # documents have titles
         rows, columns = _judged(source, rows, draft), {"question": "text", **(columns or {})}
-    filed = DiskList(rows, scratch)
-    found = find_columns(path.name, (row for _, row in filed), columns or {}, answered=answered)
-    draft.questions, draft.columns = DiskList(_questions(filed, found, draft.dropped), scratch), found.used
-    notes = "; ".join([*filter(None, [note]), *draft.notes, *found.notes])
+    flattened = DiskList(rows, scratch)
+    layout = find_columns(path.name, (row for _, row in flattened), columns or {}, answered=answered)
+    draft.questions = DiskList(_questions(flattened, layout, draft.dropped), scratch)
+    draft.columns = layout.used
+    notes = "; ".join([*filter(None, [note]), *draft.notes, *layout.notes])
     draft.notes = [f"{path.name}: {notes}"] if notes else []
     return draft
 
@@ -217,7 +218,7 @@ def _questions(rows: Iterable[Row], columns: Columns, counts: Counter[str]) -> I
         yield question
 
 
-def _question_fields(row: Mapping[str, Any], columns: Columns) -> Fields:
+def _question_fields(row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
     reference = columns.fields.get("expected_answer")
     held = {
         title: cell for title, cell in row.items() if not is_nothing(cell) or (title == reference and is_dash(cell))
@@ -256,7 +257,7 @@ def declines(reference: str, question: str, *, surely: bool = False) -> bool:
     return len(reference.split()) >= _PROSE and read.declines and not (surely and read.doubtful)
 
 
-def _settle_references(data: Fields, columns: Mapping[str, str], counts: Counter[str]) -> None:
+def _settle_references(data: dict[str, Any], columns: Mapping[str, str], counts: Counter[str]) -> None:
     """Keep what of the references is an expected answer; what the others say of answerability goes into the fields.
 
     A mark says that there is no answer; so does a dash in a row that has none, and else it says nothing. A question

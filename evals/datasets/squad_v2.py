@@ -23,11 +23,12 @@ class SquadV2Loader(HubDatasetLoader):
 
     def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
         """Make questions of the rows and documents of their articles' paragraphs."""
-        draft = super().convert(rows, places)
+        draft, corpus = super().convert(rows, places), Draft()
         articles = {document.name for document in draft.documents.values()}
         for title, context in dict.fromkeys(zip(rows.column("title"), rows.column("context"), strict=True)):
             if (name := title.replace("_", " ")) in articles:
-                draft.add_document(name, context, head=name)
+                corpus.add_document(name, context, head=name)
+        draft.documents = corpus.documents
         return draft
 
     def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
