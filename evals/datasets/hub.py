@@ -89,10 +89,8 @@ def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows
     folder = home / (config or (configs[0] if len(configs) == 1 else source.config))
     files = sorted(path for form in ("*", "/*") for path in folder.glob(f"{source.split}{form}.parquet"))
     if not files:
-        hint = (
-            f"expected {folder / source.split}*.parquet (JSON lines are not read); without --data-dir, the hub has them"
-        )
-        raise DatasetError(f"no rows of {home.name} in {home.parent}", hint)
+        what, expected = f"no rows of {home.name} in {home.parent}", f"{folder / source.split}*.parquet"
+        raise DatasetError(what, f"expected {expected} (JSON lines are not read); without --data-dir, the hub has them")
     tables, problem = [], ""
     try:
         for path in files:
