@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.datasets import columns, tables
-from evals.datasets.columns import columns_by_field, is_known, plain_name
-from evals.datasets.questions import derived_id, join_parts, passages, read_fields
+from evals.datasets.columns import columns_by_field, is_known, plain_name, read_fields
 from evals.datasets.tables import PlacedError, as_text, is_nothing, located
 from evals.errors import DatasetError
 from evals.schemas.response import EvalResponse
@@ -26,7 +25,6 @@ from evals.text.yaml_files import nearest_hint
 
 _FIELDS = frozenset(EvalResponse.model_fields) - {"turns"}
 _LONGEST_MS, _MOST_TOKENS = 366 * 24 * 3600 * 1000.0, 10**9
-_CHUNK_PARTS = {"chunk_ids": "chunk_id", "document_ids": "document_id"}
 _CHUNKS = columns.RESPONSE_COLUMNS["chunks"]
 _NAMES = {name: (name,) for name in _FIELDS} | columns.RESPONSE_COLUMNS
 _NAMES |= {"answer": (*columns.RESPONSE_COLUMNS["answer"], *columns.EITHER), "chunks": ("chunks", *_CHUNKS)}
@@ -51,35 +49,33 @@ def each_answer(
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names it; also while they are read.
     """
-    asked = _ASKED | {field: (plain_name(column),) for field, column in (named or {}).items() if field in _ASKED}
+    named = named or {}
+    asked = _ASKED | {field: (plain_name(column),) for field, column in named.items() if field in _ASKED}
     places: dict[str, str] = {}
     for where, cells in _rows(path):
         with located(where, EvalResponse, kind=""):
-            row = {title: cell for title, cell in columns.flat(cells).items() if cell is not None}
+            row = {title: cell for title, cell in columns.flat(without_surrogates(cells)).items() if cell is not None}
             question_id = _question_id(row, columns_by_field(row, asked))
             if reference is not None and plain_name(reference) in columns.EITHER:
                 row.pop(reference, None)
-            response = _response(row, (named or {}).values())
-        if question_id in places:
-            raise DatasetError(f"{where}: question {question_id!r} is answered at {places[question_id]} already")
-        places[question_id] = where
+            response = _response(row, named.values())
+        if (earlier := places.setdefault(question_id, where)) != where:
+            raise DatasetError(f"{where}: question {question_id!r} is answered at {earlier} already")
         yield question_id, response
     if not places:
         raise DatasetError(f"{path.name} holds no answers")
 
 
-def _rows(path: Path) -> Iterator[tables.Row]:
+def _rows(path: Path) -> Iterable[tables.Row]:
     """The rows of a file; those of a table without what says nothing, but an empty list where others hold chunks."""
     rows, _ = tables.read_rows(path, is_known, "`question_id`", _predictions)
     if path.suffix.lower() not in tables.TABLES:
-        yield from ((where, without_surrogates(row)) for where, row in rows)
-        return
+        return rows
     held = list(rows)
     filled = {title for _, row in held for title, cell in row.items() if not is_nothing(cell)}
-    lists = {title for title in filled if plain_name(title) in _CHUNKS}
-    for where, row in held:
-        cells = {title: [] if is_nothing(cell) else cell for title, cell in row.items()}
-        yield where, {title: cell for title, cell in cells.items() if cell != [] or title in lists}
+    empty: dict[str, Any] = {title: [] for title in filled if plain_name(title) in _CHUNKS}
+    stated = ({title: cell for title, cell in row.items() if not is_nothing(cell)} for _, row in held)
+    return ((where, {**empty, **cells}) for (where, _), cells in zip(held, stated, strict=True))
 
 
 def _predictions(name: str, tree: Any) -> Iterable[tables.Row]:
@@ -96,7 +92,7 @@ def _question_id(row: Mapping[str, Any], asked: Mapping[str, str]) -> str:
     fields = read_fields(row, {"id": asked["id"]} if "id" in asked else asked, kind="")
     if not isinstance(fields.get("id", ""), str) or not any(fields.values()):
         raise DatasetError("`question_id` must be a text or a number, the id of a question")
-    return fields.get("id") or derived_id(fields)
+    return fields.get("id") or columns.derived_id(fields)
 
 
 def _response(row: Mapping[str, Any], named: Container[str]) -> EvalResponse:
@@ -109,10 +105,7 @@ def _response(row: Mapping[str, Any], named: Container[str]) -> EvalResponse:
     unknown = [title for title in row if title not in known and title not in named]
     if unknown and _OWN.issuperset(known):
         raise DatasetError(f"unknown field {unknown[0]!r}", nearest_hint(unknown[0], _FIELDS))
-    held = columns_by_field(row, _NAMES)
-    fields = read_fields(row, held, kind="")
-    join_parts(fields, "chunks", _CHUNK_PARTS, held)
-    response = EvalResponse.model_validate(fields)
+    response = EvalResponse.model_validate(read_fields(row, columns_by_field(row, _NAMES), kind=""))
     if response.answer is None and response.chunks is None and response.error is None:
         hint = "leave out the line of a question that was not asked; one that brought no answer has an `error`"
         raise DatasetError("there is neither `answer` nor `chunks` nor `error`", hint)
@@ -182,23 +175,20 @@ def read_labels(path: Path) -> list[LabelRow]:
 def _label_row(where: str, row: Mapping[str, Any]) -> LabelRow:
     held = {title: cell for title, cell in row.items() if not is_nothing(cell)}
     named = columns_by_field(held, columns.LABEL_COLUMNS)
-    texts = {field: str(as_text(held[title])) for field, title in named.items()}
+    fields: dict[str, Any] = {field: str(as_text(held[title])) for field, title in named.items()}
     with located(where):
-        if texts.keys().isdisjoint(("id", "question")):
+        if fields.keys().isdisjoint(("id", "question")):
             raise DatasetError("neither id nor question says which answer the label is of")
         if isinstance(label := held.get(named.get("label", "")), list | dict):
             raise DatasetError(f"a label is a word or a number, not {type(label).__name__}")
-        chunks = passages(held[named["chunks"]]) if texts.pop("chunks", None) else None
-    word = texts.pop("label", "").strip().casefold().replace(" ", "_")
+        if "chunks" in fields:
+            fields["chunks"] = tuple(map(_text_of, columns.passages(held[named["chunks"]])))
+    word = fields.pop("label", "").strip().casefold().replace(" ", "_")
     number = number_or_none(word)
     if plain_name(named.get("label", "")) == "adherence_score":
-        texts.setdefault("metric", "faithfulness")
-    return LabelRow(
-        where,
-        label=number if number is not None else word or None,
-        chunks=None if chunks is None else tuple(map(_text_of, chunks)),
-        **{"id": derived_id(texts), **texts},
-    )
+        fields.setdefault("metric", "faithfulness")
+    known = {"id": columns.derived_id(fields), **fields}
+    return LabelRow(where, label=word or None if number is None else number, **known)
 
 
 def _text_of(chunk: Any) -> str:

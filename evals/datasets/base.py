@@ -70,19 +70,21 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     """Notes on how rows were read."""
 
-    def add_document(self, name: str, text: str, *, head: str = "") -> Document:
-        """Add a document once, whatever the number of rows that hold it.
+    def add_document(self, name: str, text: str, *, head: str = "") -> GoldPassage:
+        """Add a document once, whatever the number of rows that hold it, and return its body as a gold passage.
 
         Args:
             name: Its title; its id is made of title and text.
             text: Its body.
             head: A line that is put above the body, such as the title.
         """
-        document_id = f"{slug(name)}-{short_hash(name, text)}"
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-") or "document"
+        document_id, start = f"{slug}-{short_hash(name, text)}", len(head) + 2 if head else 0
         if document_id not in self.documents:
             body = f"{head}\n\n{text}" if head else text
             self.documents[document_id] = Document(id=document_id, name=name, text=body)
-        return self.documents[document_id]
+        return GoldPassage(text=text, document_id=document_id, span=(start, start + len(text)))
 
     def dataset(
         self, name: str, aspects: Iterable[str] = (), *, source: str, sha256: str, **origin: str | None
@@ -103,12 +105,6 @@ class Draft:
         return EvalDataset.model_construct(
             name=name, aspects=list(aspects), questions=self.questions, documents=documents, fingerprint=record
         )
-
-
-def gold_in(document: Document, text: str) -> GoldPassage:
-    """A gold passage that stands at the end of its document, below its head."""
-    start = len(document.text) - len(text)
-    return GoldPassage(text=text, document_id=document.id, span=(start, len(document.text)))
 
 
 class BaseDatasetLoader(ABC):
@@ -142,12 +138,18 @@ class HubRowsLoader(BaseDatasetLoader):
     """A dataset whose rows come from the hub, or from local files with the same columns."""
 
     hub: ClassVar[HubSource]
+    id_column: ClassVar[str] = "id"
 
     def open(self, options: LoadOptions) -> DatasetRows:
         """The rows, of the hub or of a folder."""
         if options.data_dir is None:
             return hub_rows(self.hub, options.config)
         return local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
+
+    def draw(self, rows: DatasetRows, options: LoadOptions) -> list[int]:
+        """Places of the rows drawn, in the order of the draw."""
+        with columns_of(rows):
+            return sample(list(map(str, rows.column(self.id_column))), options.samples, options.seed)
 
     def make(self, key: object, question: str, **fields: Any) -> EvalQuestion:
         """Make a question of this dataset, by its id in the rows, its text, and what else is known of it."""
@@ -157,14 +159,12 @@ class HubRowsLoader(BaseDatasetLoader):
 class HubDatasetLoader(HubRowsLoader):
     """A dataset with a row for each question."""
 
-    id_column: ClassVar[str] = "id"
-
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw rows and convert them."""
         rows = self.open(options)
+        places = self.draw(rows, options)
         with columns_of(rows):
-            ids = list(map(str, rows.column(self.id_column)))
-            draft = self.convert(rows, sample(ids, options.samples, options.seed))
+            draft = self.convert(rows, places)
         return self.build(draft, config=rows.config, split=self.hub.split, source=rows.source)
 
     def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
@@ -199,12 +199,6 @@ def fingerprint(questions: Iterable[EvalQuestion]) -> str:
         stated = question.model_copy(update=unstated) if question.answerable_by_gold else question
         digest.update(stated.model_dump_json().encode())
     return digest.hexdigest()
-
-
-def slug(text: str, length: int = 60) -> str:
-    """The text as part of a file name."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:length].strip("-") or "document"
 
 
 def short_hash(*parts: Any) -> str:

@@ -1,16 +1,20 @@
-"""Which column of a file holds which field: by our names, those of other tools, or `--columns`."""
+"""Which column of a row holds which field: by our names, those of other tools, or `--columns`; and how it is read."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from hashlib import sha256
 from itertools import chain, islice
 from typing import Any
 
-from evals.datasets.tables import is_nothing, parsed
+from evals.datasets.tables import as_list, as_text, as_texts, is_nothing, located, parsed, storable
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.text.numbers import counted
 from evals.text.tokens import lists_of
 
 _TABLE = lists_of("columns")
@@ -23,7 +27,6 @@ EITHER, _SOURCE, _ASKED, _ANSWERED, _ANSWER_KEYS = (
     tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys")
 )
 BOOLEANS = {word: name == "true" for name in ("true", "false") for word in _TABLE[name].split()}
-PASSAGE_KEYS: Mapping[str, str] = _TABLE["passage_keys"]
 _ANSWERS = (*EITHER, *chain.from_iterable(RESPONSE_COLUMNS.values()))
 _KNOWN = {*_ANSWERS, *chain.from_iterable(QUESTION_COLUMNS.values())}
 _NESTED = re.compile(rf"^(?:{'|'.join(_ASKED + _ANSWERED)})[./]", re.IGNORECASE)
@@ -63,6 +66,9 @@ def field_of(name: str) -> str:
     return next((field for field, names in QUESTION_COLUMNS.items() if plain_name(name) in names), name)
 
 
+# The columns of a file of questions.
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """How the columns of a file are read.
@@ -71,27 +77,13 @@ class Columns:
         fields: By field of a question, its column.
         used: The same of the columns that hold anything, in the order of the fields.
         metadata: The columns that are kept as metadata.
-        answers: The columns that hold what a system answered.
+        notes: On columns that became metadata, and on those that are not read.
     """
 
     fields: Mapping[str, str]
     used: Mapping[str, str]
     metadata: Sequence[str]
-    answers: Sequence[str]
-
-    def notes(self) -> list[str]:
-        """Notes: columns that became metadata, and columns that were not read."""
-        free = [field for field in QUESTION_COLUMNS if field not in self.fields]
-        meant = {title: [field for field in free if plain_name(title) in field.split("_")] for title in self.metadata}
-        near = {title: meant[title] or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR) for title in meant}
-        notes = [f"column `{title}` is not used (did you mean {names[0]}?)" for title, names in near.items() if names]
-        if kept := ", ".join(title for title, names in near.items() if not names):
-            notes.append(f"kept as metadata: {kept} (`columns` names what is read otherwise)")
-        if "rubric" in self.used:
-            notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
-        if self.answers:
-            notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
-        return notes
+    notes: Sequence[str]
 
 
 def find_columns(
@@ -122,14 +114,14 @@ def find_columns(
         **columns_by_field(filled.intersection(free), QUESTION_COLUMNS),
         **assigned,
     }
+    if fields.keys().isdisjoint({"question", "turns"}):
+        what = f"{name}: no column holds the question; its columns: {listed}"
+        raise DatasetError(what, "say which does: --columns question=COLUMN")
     rest = [title for title in free if title in filled and title not in fields.values()]
     answers = [titles[plain] for plain in _ANSWERS if titles.get(plain) in rest]
     metadata = [title for title in rest if title not in answers]
-    if fields.keys().isdisjoint({"question", "turns"}):
-        hint = "say which does: --columns question=COLUMN"
-        raise DatasetError(f"{name}: no column holds the question; its columns: {listed}", hint)
     used = {field: fields[field] for field in QUESTION_COLUMNS if fields.get(field) in filled}
-    return Columns(fields, used, metadata, answers)
+    return Columns(fields, used, metadata, list(_notes(fields, used, metadata, answers)))
 
 
 def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set[str], set[str]]:
@@ -144,6 +136,24 @@ def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str
             if not (isinstance(cell, str) and _FILE.fullmatch(cell.strip())):
                 not_files.add(title)
     return titles, filled, filled - not_files
+
+
+def _notes(
+    fields: Collection[str], used: Collection[str], metadata: Iterable[str], answers: Collection[str]
+) -> Iterator[str]:
+    kept = []
+    for title in metadata:
+        meant = [field for field in QUESTION_COLUMNS if field not in fields and plain_name(title) in field.split("_")]
+        if near := meant or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR):
+            yield f"column `{title}` is not used (did you mean {near[0]}?)"
+        else:
+            kept.append(title)
+    if kept:
+        yield f"kept as metadata: {', '.join(kept)} (`columns` names what is read otherwise)"
+    if "rubric" in used:
+        yield "questions with a rubric: the metric `rubric` has a judge decide on each answer by its own"
+    if answers:
+        yield f"for `evals score`: {', '.join(answers)} (what a system answered)"
 
 
 # Rows whose columns stand within objects: the exports of LangSmith, Langfuse, Phoenix and MLflow, and their CSV forms.
@@ -166,8 +176,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = {title: plain_name(title) for title in row}
     is_deepeval = not {"expected_output", "actual_output"}.isdisjoint(names.values())
-    inner: dict[str, Any] = {}
-    outer: dict[str, Any] = {}
+    inner, outer = dict[str, Any](), dict[str, Any]()
     for title, name in names.items():
         value = parsed(row[title]) if name in _ASKED else row[title]
         if name in _ASKED and isinstance(value, Mapping):
@@ -231,12 +240,123 @@ def role_and_content(item: Any) -> tuple[str | None, Any]:
     return _ROLES.get(str(role).casefold(), str(role)) if role else None, content
 
 
+# The values of the fields.
+
+
+def read_fields(row: Mapping[str, Any], columns: Mapping[str, str], *, kind: str = "column ") -> dict[str, Any]:
+    """Read the cells of a row, each by the type of its field; parts of passages become passages.
+
+    Args:
+        row: Without cells that say nothing.
+        columns: By field, the column that holds it.
+        kind: What stands before the name of a column in messages.
+
+    Raises:
+        DatasetError: A cell cannot be read, or there are not as many parts as passages; the message names the column.
+    """
+    fields: dict[str, Any] = {}
+    for name, column in columns.items():
+        if column in row:
+            with located(f"{kind}{column}"):
+                fields[name] = _READERS.get(name, as_text)(row[column])
+    for whole, parts in _PARTS.items():
+        for name in filter(fields.__contains__, parts):
+            fields[whole] = _with_part(fields.get(whole) or [], parts[name], fields.pop(name), columns[name])
+    return fields
+
+
+def passages(value: Any) -> list[Any]:
+    """Passages as objects with our names for their keys, and their ids as texts."""
+    return [_passage(item) for item in as_list(value)]
+
+
+def _passage(item: Any) -> Any:
+    if not isinstance(item, Mapping):
+        return {"text": item} if isinstance(item, str) else item
+    named = {_TABLE["passage_keys"].get(str(key), str(key)): cell for key, cell in item.items() if cell is not None}
+    return {key: as_text(cell) if key.endswith("_id") else cell for key, cell in named.items()}
+
+
+def _expected(value: Any) -> list[Any]:
+    """The accepted answers, the expected one first; what looks like a list and is none is a text."""
+    if isinstance(value, bool):
+        return [as_text(value), str(value).lower()]
+    items = parsed(value, or_text=True)
+    return as_texts(items) if isinstance(items, list | tuple) else [as_text(value)]
+
+
+def _boolean(value: Any) -> bool:
+    if (boolean := BOOLEANS.get(str(as_text(value)).strip().casefold())) is None:
+        raise DatasetError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
+    return boolean
+
+
+def _turns(value: Any) -> list[str]:
+    """What a user says in a conversation, turn by turn."""
+    turns = parsed(value)
+    if not turns or not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
+        what = 'it is no list of what a user says; write one, such as ["What is X?", "And Y?"]'
+        raise DatasetError(what, "give a turn that has a reference a row of its own, with the turns up to it")
+    return turns
+
+
+def _ids(value: Any) -> list[Any]:
+    if isinstance(value, str) and not value.lstrip().startswith("[") and {",", ";"} & set(value):
+        raise DatasetError(f'{value!r} may be one id or several: write a JSON list, such as ["a", "b"]')
+    return as_texts(value)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys((*EvalResponse.model_fields, "checks"), parsed),
+    **dict.fromkeys(("answer", "raw", "raw_retrieval"), as_text),
+    "question": lambda value: value,
+    "turns": _turns,
+    "expected_answer": _expected,
+    "gold_pages": lambda value: [f"page {page}" for page in as_texts(value)],
+    "key_sentences": as_list,
+    "metadata": lambda value: storable(parsed(value)),
+    **dict.fromkeys(("gold_passages", "chunks"), passages),
+    **dict.fromkeys(("answers", "gold_sections", "rubric"), as_texts),
+    **dict.fromkeys(("gold_document_ids", "gold_chunk_ids", "chunk_ids", "document_ids"), _ids),
+    **dict.fromkeys(("is_unanswerable", "is_answerable"), _boolean),
+}
+"""By field how it is read, where it is more than one text or number."""
+
+
+_GOLD_PARTS = {"gold_chunk_ids": "chunk_id", "gold_document_ids": "document_id"}
+_GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
+_PARTS = {"gold_passages": _GOLD_PARTS, "chunks": {"chunk_ids": "chunk_id", "document_ids": "document_id"}}
+"""Of passages, the fields that are columns of their own, with their keys in a passage."""
+
+
+def _with_part(held: list[Any], key: str, values: list[Any], column: str) -> list[Any]:
+    """The passages with a value each that stands in a column of its own, or the one that is for all.
+
+    Ids alone are passages too.
+    """
+    if not held and key != "section":
+        held = [{} for _ in values]
+    if len(values) == 1 and key != "chunk_id":
+        values = values * len(held)
+    if values and len(values) != len(held):
+        count = f"{counted(len(values), 'value')} for {counted(len(held), 'passage')}"
+        raise DatasetError(f"{column} holds {count}: give one for each")
+    is_whole = not values or not all(isinstance(passage, Mapping) for passage in held)
+    return held if is_whole else [{key: value, **gold} for value, gold in zip(values, held, strict=True)]
+
+
+def derived_id(data: Mapping[str, Any]) -> str:
+    """The id of a question that is given none, the same in every file; of a conversation, it is of all that is said."""
+    text = "\0".join(map(str, data.get("turns") or [data.get("question", "")]))
+    return f"q-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:12]}"
+
+
 # What a column may hold that no name tells: for hints, never to be read as that.
 
 
 _LOOKED_AT = 200
 """Questions whose cells tell what a column may hold."""
-_ANSWERABLE = ("is_answerable", "is_unanswerable")
+_ANSWERABLE = {"is_answerable", "is_unanswerable"}
 """Fields of which a file needs one."""
 _TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
 _NAMES_ANSWERS = re.compile(r"(?i)(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b")
@@ -252,11 +372,10 @@ def column_hints(columns: Collection[str], questions: Iterable[EvalQuestion]) ->
         columns: The fields that columns hold.
         questions: Of the file.
     """
-    cells: dict[str, list[Any]] = {}
-    for question in islice(questions, _LOOKED_AT):
-        for column, cell in question.metadata.items():
-            cells.setdefault(column, []).append(cell)
-    read = {*columns, *(_ANSWERABLE if not set(columns).isdisjoint(_ANSWERABLE) else ())}
+    cells: defaultdict[str, list[Any]] = defaultdict(list)
+    for column, cell in chain.from_iterable(question.metadata.items() for question in islice(questions, _LOOKED_AT)):
+        cells[column].append(cell)
+    read = {*columns, *(() if _ANSWERABLE.isdisjoint(columns) else _ANSWERABLE)}
     for column, values in cells.items():
         if fields := [name for name in _fields_of_column(column, values) if name not in read]:
             yield column, fields
@@ -268,14 +387,13 @@ def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
     Two fields: its cells do not tell which.
     """
     texts = [str(cell).strip() for cell in cells if isinstance(cell, str | bool)]
-    if texts and len(texts) == len(cells):
-        if all(text.lower() in _TRUTHS for text in texts):
-            return "is_answerable", "is_unanswerable"
-        if all(map(_FILE.fullmatch, texts)):
-            return ("gold_document_ids",)
-    if cells and _NAMES_ANSWERS.search(title):
+    are_texts, words = len(texts) == len(cells), sum(len(text.split()) for text in texts) / len(cells)
+    if are_texts and all(text.lower() in _TRUTHS for text in texts):
+        return "is_answerable", "is_unanswerable"
+    if are_texts and all(map(_FILE.fullmatch, texts)):
+        return ("gold_document_ids",)
+    if _NAMES_ANSWERS.search(title):
         return ("expected_answer",)
-    words = sum(len(text.split()) for text in texts) / max(1, len(cells))
     if _NAMES_PASSAGES.search(title):
         return ("gold_passages",) if words >= 2 else ()
     are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)

@@ -27,10 +27,9 @@ _PART = re.compile(r'"[^"]*"|\\.|\[h+\]|\[[^\]]*\]|AM/PM|y+|m+|n+|d+|h+|s+', re.
 """A piece of a format: a text, the hours that have passed, a country or colour, or a unit; n is a minute."""
 _UNITS = {"yy": "%y", "yyyy": "%Y", "mm": "%m", "mmm": "%b", "mmmm": "%B", "dd": "%d", "ddd": "%a", "dddd": "%A"}
 _UNITS |= {"hh": "%H", "nn": "%M", "ss": "%S", "am/pm": "%p"}
-_Rows = list[tuple[int, list[Any]]]
 
 
-def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[_Rows, str | None]:
+def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[list[tuple[int, list[Any]]], str | None]:
     """Read the sheet whose header holds most known columns, the first of equals.
 
     Args:
@@ -50,27 +49,25 @@ def read_sheet(path: Path, is_known: Callable[[str], bool]) -> tuple[_Rows, str 
         raise DatasetError(what, "pip install 'rag-evals[excel]', or save the sheet as CSV") from error
     data = read_bytes(path)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of charts and styles that it does not read
+        with warnings.catch_warnings(action="ignore"):  # of charts and styles that it does not read
             values, formulas = (openpyxl.load_workbook(BytesIO(data), True, data_only=only) for only in (True, False))
-            read = {sheet.title: _filled(sheet, formulas[sheet.title]) for sheet in values.worksheets}
+            sheets = {sheet.title: _filled(sheet, formulas[sheet.title]) for sheet in values.worksheets}
     except (BadZipFile, SyntaxError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         raise DatasetError(f"cannot read {path}: it is no spreadsheet ({error})") from error
-    sheets = {title: sheet for title, sheet in read.items() if sheet[0]}
-    if not sheets:
+    known = {title: sum(is_known(str(cell)) for cell in rows[0][1]) for title, (rows, _) in sheets.items() if rows}
+    if not known:
         return [], None
-    chosen = max(sheets, key=lambda title: sum(is_known(str(cell)) for cell in sheets[title][0][0][1]))
-    (rows, lacking), unread = sheets[chosen], ", ".join(repr(title) for title in sheets if title != chosen)
+    chosen = max(known, key=known.__getitem__)
+    (rows, lacking), unread = sheets[chosen], ", ".join(repr(title) for title in known if title != chosen)
     notes = [f"read the sheet {chosen!r}, not {unread}"] if unread else []
-    titles = [str(title) for column, title in enumerate(rows[0][1]) if column in lacking]
-    if titles:
-        notes.append(f"formulas without a value in {', '.join(titles)}: open the file in Excel and save it")
+    if titles := ", ".join(str(title) for column, title in enumerate(rows[0][1]) if column in lacking):
+        notes.append(f"formulas without a value in {titles}: open the file in Excel and save it")
     return rows, "; ".join(notes) or None
 
 
-def _filled(values: Any, formulas: Any) -> tuple[_Rows, set[int]]:
+def _filled(values: Any, formulas: Any) -> tuple[list[tuple[int, list[Any]]], set[int]]:
     """The rows that are not empty, and the places of columns with a formula that no spreadsheet has computed yet."""
-    rows, lacking = _Rows(), set[int]()
+    rows, lacking = [], set[int]()
     for sheet in (values, formulas):
         sheet.reset_dimensions()  # some writers state them wrongly
     for number, (cells, sources) in enumerate(zip(values.iter_rows(), formulas.iter_rows(), strict=False), start=1):
@@ -91,24 +88,23 @@ def shown(value: Any, code: str) -> Any:
     """
     if value is None or code in _OF_COUNTRY:
         return "" if value is None else value
-    if (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and (number := _NUMBER.fullmatch(_FIRST.sub("", code)))
-    ):
-        whole, decimals, percent = number.groups(default="")
-        scaled = Decimal(repr(value)) * (100 if percent else 1)
-        rounded = scaled.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
-        width = len(whole) + len(decimals) + bool(decimals) + (rounded < 0)
-        return f"{rounded:0{width}f}{percent}"
     if isinstance(value, timedelta):
         return _written(_EPOCH + value, code, passed=value)
-    return _written(value, code) if isinstance(value, date | time) else value
+    if isinstance(value, date | time):
+        return _written(value, code)
+    number = _NUMBER.fullmatch(_FIRST.sub("", code))
+    if number is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    whole, decimals, percent = number.groups(default="")
+    scaled = Decimal(repr(value)) * (100 if percent else 1)
+    rounded = scaled.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
+    width = len(whole) + len(decimals) + bool(decimals) + (rounded < 0)
+    return f"{rounded:0{width}f}{percent}"
 
 
 def _written(moment: date | time, code: str, passed: timedelta = timedelta()) -> str:
     """The moment in the form of a code such as `dd.mm.yyyy` or `h:mm`."""
-    half = "am/pm" in code.casefold()
+    hour = "%I" if "am/pm" in code.casefold() else "%H"
 
     def text(part: re.Match[str]) -> str:
         name = part[0].casefold()
@@ -116,7 +112,7 @@ def _written(moment: date | time, code: str, passed: timedelta = timedelta()) ->
             return part[0].strip('"').removeprefix("\\")
         if name[0] == "[":
             return str(passed // timedelta(hours=1)) if name[1] == "h" else ""
-        written = moment.strftime(_UNITS[name if name in _UNITS else 2 * name[0]].replace("%H", "%I" if half else "%H"))
+        written = moment.strftime(_UNITS[name if name in _UNITS else 2 * name[0]].replace("%H", hour))
         return written if len(name) > 1 else written.lstrip("0") or "0"
 
     minutes = _MINUTES.sub(lambda match: f"{match[1] or ''}{'n' * len(match[2] or match[3])}", code.partition(";")[0])

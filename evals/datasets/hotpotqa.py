@@ -1,9 +1,10 @@
 """HotpotQA: questions that take two paragraphs to answer."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader, gold_in
+from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
 from evals.schemas.dataset import EvalQuestion, KeySentence
 
@@ -27,21 +28,20 @@ class HotpotQALoader(HubDatasetLoader):
         context, facts = row["context"], row["supporting_facts"]
         paragraphs = dict(zip(context["title"], context["sentences"], strict=True))
         texts = {title: "".join(sentences).strip() for title, sentences in paragraphs.items()}
-        documents = {title: draft.add_document(title, text, head=title) for title, text in texts.items() if text}
-        golds = {title: gold_in(documents[title], texts[title]) for title in facts["title"] if title in documents}
-        missing = set(facts["title"]) - documents.keys()
-        draft.dropped["supporting fact of a paragraph that is not there"] += len(missing)
-        keys = []
+        passages = {title: draft.add_document(title, text, head=title) for title, text in texts.items() if text}
+        golds = [passages[title] for title in dict.fromkeys(facts["title"]) if title in passages]
+        draft.dropped["supporting fact of a paragraph that is not there"] += len(set(facts["title"]) - passages.keys())
+        keys, key = [], partial(KeySentence, source="supporting_facts")
         for title, number in zip(facts["title"], facts["sent_id"], strict=True):
             sentence = "".join(paragraphs.get(title, [])[number : number + 1]).strip() if number >= 0 else ""
             draft.dropped["supporting fact without its sentence"] += not sentence
             if sentence:
-                keys.append(KeySentence(text=sentence, source="supporting_facts", document_id=documents[title].id))
+                keys.append(key(text=sentence, document_id=passages[title].document_id))
         return self.make(
             row["id"],
             row["question"],
             answers=[row["answer"]] if row["answer"] else [],
-            gold_passages=list(golds.values()),
+            gold_passages=golds,
             key_sentences=keys,
             answerable_by_gold=bool(row["answer"] or golds),
             metadata={"type": row["type"], "level": row["level"]},

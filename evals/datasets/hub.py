@@ -12,10 +12,7 @@ from evals.datasets.tables import first_line
 from evals.errors import DatasetError, HubUnreachableError
 
 _CONFIG_HINT = "check the config after the colon of --datasets; --data-dir reads local files instead"
-_HUB_HINT = (
-    "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
-    "or use questions that need no hub: --datasets golden or --dataset-file FILE"
-)
+_HUB_HINT = "use --data-dir DIR, a mirror (HF_ENDPOINT), your own questions (--dataset-file FILE) or --datasets golden"
 PROBE_TIMEOUT_S = 3.0
 
 PARQUET_BRANCH = "refs/convert/parquet"
@@ -94,15 +91,15 @@ def local_rows(home: Path, config: str | None, source: HubSource) -> DatasetRows
     if not files:
         what, expected = f"no rows of {home.name} in {home.parent}", f"{folder / source.split}*.parquet"
         raise DatasetError(what, f"expected {expected} (JSON lines are not read); without --data-dir, the hub has them")
-    path, tables = files[0], []
+    tables, problem = [], ""
     try:
         for path in files:
+            problem = f"cannot read {path}"
             tables.append(pq.read_table(path))
+        problem = f"the columns of {', '.join(path.name for path in files)} differ"
         table = pa.concat_tables(tables, promote_options="permissive")
     except (OSError, pa.ArrowException) as error:
-        differ = f"the columns of {', '.join(path.name for path in files)} differ"
-        what = differ if len(tables) == len(files) else f"cannot read {path}"
-        raise DatasetError(f"{what}: {first_line(error)}") from error
+        raise DatasetError(f"{problem}: {first_line(error)}") from error
     return DatasetRows(table, f"{home.name}/{folder.name}/{source.split} (local files)", folder.name)
 
 
@@ -118,11 +115,18 @@ def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
         DatasetError: The hub answers, but the dataset cannot be loaded.
     """
     online = settle_hub()
-    load_dataset, errors = _library()
+    quiet = () if sys.stderr.isatty() else ("HF_DATASETS_DISABLE_PROGRESS_BARS", "HF_HUB_DISABLE_PROGRESS_BARS")
+    for name in ("HF_HUB_DISABLE_TELEMETRY", *quiet):
+        os.environ.setdefault(name, "1")
+    import datasets  # noqa: PLC0415 - a second and 150 MB
+    import httpx2  # noqa: PLC0415 - what the hub's client raises
+
+    datasets.logging.set_verbosity_error()
     chosen = config or source.config
-    name = None if source.revision == PARQUET_BRANCH and chosen == source.config else chosen
+    named = None if source.revision == PARQUET_BRANCH and chosen == source.config else chosen
+    errors = (OSError, ValueError, httpx2.TransportError, datasets.exceptions.DatasetsError, RuntimeError)
     try:
-        dataset = load_dataset(source.repo, name, split=source.split, revision=source.revision)
+        dataset = datasets.load_dataset(source.repo, named, split=source.split, revision=source.revision)
     except errors as error:
         if online:
             what = f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}"
@@ -148,17 +152,3 @@ def settle_hub() -> bool:
             sys.modules[name].HF_HUB_OFFLINE = True  # type: ignore[attr-defined]
         return False
     return True
-
-
-def _library() -> tuple[Any, tuple[type[Exception], ...]]:
-    """`load_dataset` and everything that it raises for what is outside our control."""
-    if not sys.stderr.isatty():
-        os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import datasets  # noqa: PLC0415 - a second and 150 MB
-    import httpx2  # noqa: PLC0415 - what the hub's client raises
-
-    datasets.logging.set_verbosity_error()
-    errors = (OSError, ValueError, httpx2.TransportError, datasets.exceptions.DatasetsError, RuntimeError)
-    return datasets.load_dataset, errors

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader, gold_in
+from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 
@@ -32,12 +32,10 @@ class MSMarcoLoader(HubDatasetLoader):
         for text, selected in zip(map(str.strip, passages["passage_text"]), passages["is_selected"], strict=True):
             draft.dropped["empty passage"] += not text
             if text:
-                document = draft.add_document("MS MARCO passage", text)
-                golds |= {document.id: gold_in(document, text)} if selected else {}
-        texts = [
-            text.strip() for text in [*(row["wellFormedAnswers"] or []), *(row["answers"] or [])]
-        ]  # the best first
-        answers = list(dict.fromkeys(text for text in texts if text not in {"", NO_ANSWER}))
+                passage = draft.add_document("MS MARCO passage", text)
+                golds |= {text: passage} if selected else {}
+        forms = [*(row["wellFormedAnswers"] or []), *(row["answers"] or [])]  # the best first
+        answers = list(dict.fromkeys(text for text in map(str.strip, forms) if text not in {"", NO_ANSWER}))
         draft.dropped["gold: no passage was selected"] += bool(answers and not golds)
         return self.make(
             row["query_id"],

@@ -74,10 +74,12 @@ class _Paper:
         self.golds: dict[str, GoldPassage] = {}
         """By its stripped text."""
         text, sections, document_id = f"# {row['title']}\n", [], f"qasper-{row['id']}"
-        for title, paragraphs in self._sections():
+        full, abstract = row["full_text"], ("Abstract", [row["abstract"] or ""])
+        for name, paragraphs in [abstract, *zip(full["section_name"], full["paragraphs"], strict=True)]:
+            title = " ".join((name or "").split()) or "Untitled section"
             text += f"\n## {title}\n"
             start = len(text)
-            for paragraph in paragraphs:
+            for paragraph in filter(None, map(str.strip, paragraphs)):
                 span = (len(text) + 1, len(text) + 1 + len(paragraph))
                 gold = GoldPassage(text=paragraph, document_id=document_id, section=title, span=span)
                 self.golds.setdefault(paragraph, gold)
@@ -91,14 +93,6 @@ class _Paper:
         if evidence in self.golds or len(start) < _BEGINNING:
             return self.golds.get(evidence)
         return next((gold for text, gold in self.golds.items() if text.startswith(start)), None)
-
-    def _sections(self) -> Iterable[tuple[str, list[str]]]:
-        full = self.row["full_text"]
-        abstract = (self.row["abstract"] or "").strip()
-        yield "Abstract", [abstract] if abstract else []
-        for name, paragraphs in zip(full["section_name"], full["paragraphs"], strict=True):
-            title = " ".join((name or "").split()) or "Untitled section"
-            yield title, [text.strip() for text in paragraphs if text.strip()]
 
 
 def _golds(paper: _Paper, annotations: Iterable[Mapping[str, Any]], draft: Draft) -> list[GoldPassage]:

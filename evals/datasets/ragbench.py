@@ -1,16 +1,15 @@
 """RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from itertools import islice, zip_longest
-from typing import Any, TypeVar
+from itertools import chain, islice, zip_longest
+from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
+from evals.datasets.file import DECLINED, declines
 from evals.datasets.hub import DatasetRows, HubSource, home_of
-from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
 
@@ -23,8 +22,6 @@ _SUBSETS = {
 }
 DOMAINS = {subset: domain for domain, subsets in _SUBSETS.items() for subset in subsets}
 """The domain of each subset, which is a config on the hub."""
-
-_KEY = re.compile(r"^(\d+)[a-z]+$")
 
 
 class RAGBenchLoader(HubRowsLoader):
@@ -52,22 +49,15 @@ class RAGBenchLoader(HubRowsLoader):
         rank = {subset: sha256(f"{options.seed}:{subset}".encode()).digest() for subset in self._subsets(options)}
         subsets = sorted(rank, key=rank.__getitem__)[: options.samples]
         tables = {subset: self.open(replace(options, config=subset)) for subset in subsets}
-        draws = []
+        draws = ([(subset, place) for place in self.draw(rows, options)] for subset, rows in tables.items())
+        turns = chain.from_iterable(zip_longest(*draws))
+        chosen = list(islice(filter(None, turns), options.samples))
+        draft, questions = Draft(), {}
         for subset, rows in tables.items():
             with columns_of(rows):
-                draws.append(
-                    [
-                        (subset, index)
-                        for index in sample(list(map(str, rows.column("id"))), options.samples, options.seed)
-                    ]
-                )
-        chosen = list(islice(_in_turn(draws), options.samples))
-        draft, questions = Draft(), []
-        for subset, rows in tables.items():
-            with columns_of(rows):
-                places = [index for name, index in chosen if name == subset]
-                questions.append([self.question_of(subset, row, draft) for row in best_rows(rows, places)])
-        draft.questions = list(_in_turn(questions))
+                best = best_rows(rows, [place for name, place in chosen if name == subset])
+                questions[subset] = iter([self.question_of(subset, row, draft) for row in best])
+        draft.questions = [next(questions[subset]) for subset, _ in chosen]
         source = "; ".join(rows.source for rows in tables.values())
         return self.build(draft, config=options.config, split=self.hub.split, source=source)
 
@@ -82,35 +72,25 @@ class RAGBenchLoader(HubRowsLoader):
 
     def question_of(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         """Make the question of a row of a subset; its documents are added to the draft."""
-        texts = [text.strip() for text in row["documents"]]
-        documents = {index: draft.add_document(f"ragbench {subset}", text) for index, text in enumerate(texts) if text}
-        relevant = [(documents.get(index), text.strip()) for index, text in _relevant(row, draft)]
-        golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document}
+        texts = {index: text.strip() for index, text in enumerate(row["documents"])}
+        passages = {index: draft.add_document(f"ragbench {subset}", text) for index, text in texts.items() if text}
+        relevant = [(passages.get(index), text.strip()) for index, text in _relevant(row, draft)]
+        golds = {passage.document_id: passage for passage, _ in relevant if passage}
         key = partial(KeySentence, source="all_relevant_sentence_keys")
-        keys = [key(text=text, document_id=document and document.id) for document, text in relevant if text]
-        rank = _rank(row["adherence_score"], row["response"], row["question"])
-        draft.dropped.update([DECLINED] if rank == _DECLINES else [])
-        expected, model = (
-            (row["response"].strip(), row["generation_model_name"]) if rank == _REFERENCE else (None, None)
-        )
-        is_answerable = not declines(row["response"] or "", row["question"])
+        keys = [key(text=text, document_id=passage and passage.document_id) for passage, text in relevant if text]
+        is_unsupported, is_refusal = _faults(row["adherence_score"], row["response"], row["question"])
+        is_reference = not is_unsupported and not is_refusal
+        expected, model = (row["response"].strip(), row["generation_model_name"]) if is_reference else (None, None)
+        draft.dropped[DECLINED] += is_refusal and not is_unsupported
         return self.make(
             f"{subset}:{row['id']}",
             row["question"],
             expected_answer=expected,
             gold_passages=list(golds.values()),
             key_sentences=keys,
-            answerable_by_gold=is_answerable and bool(rank == _REFERENCE or golds),
+            answerable_by_gold=not is_refusal and bool(is_reference or golds),
             metadata={"subset": subset, "domain": DOMAINS[subset], "reference_model": model},
         )
-
-
-T = TypeVar("T")
-
-
-def _in_turn(lists: Iterable[Iterable[T]]) -> Iterator[T]:
-    """The first of each list, then the second of each, and so on."""
-    return (item for turn in zip_longest(*lists) for item in turn if item is not None)
 
 
 def best_rows(rows: DatasetRows, places: Sequence[int]) -> list[dict[str, Any]]:
@@ -120,28 +100,21 @@ def best_rows(rows: DatasetRows, places: Sequence[int]) -> list[dict[str, Any]]:
     same: dict[str, list[int]] = {}
     for index, row_id in enumerate(ids):
         same.setdefault(row_id, []).append(index)
-    return rows.take([min(same[ids[index]], key=lambda index: _rank(*answers[index])) for index in places])
+    return rows.take([min(same[ids[index]], key=lambda index: _faults(*answers[index])) for index in places])
 
 
-_REFERENCE, _DECLINES, _WORTHLESS = range(3)
-"""What a generated response is worth as the expected answer. One that declines is adherent, for it claims nothing; no
-right answer could be told by it. One that is not adherent, or not there, is worth nothing."""
+def _faults(adherent: bool | None, response: str | None, question: str) -> tuple[bool, bool]:
+    """Why a generated response is no expected answer: it is not adherent or not there; it declines to answer.
 
-
-def _rank(adherent: bool | None, response: str | None, question: str) -> int:
-    if not adherent or not (response or "").strip():
-        return _WORTHLESS
-    return _DECLINES if declines(response or "", question) else _REFERENCE
+    One that declines is adherent, for it claims nothing.
+    """
+    return not adherent or not (response or "").strip(), declines(response or "", question)
 
 
 def _relevant(row: Mapping[str, Any], draft: Draft) -> list[tuple[int, str]]:
     """Place of the document and text of each relevant sentence; keys that name no document are left out."""
-    sentences = {
-        key: (int(number[1]), text)
-        for listed in row["documents_sentences"]
-        for key, text in listed
-        if (number := _KEY.match(key)) and int(number[1]) < len(row["documents"])
-    }
+    listed = list(enumerate(row["documents_sentences"]))[: len(row["documents"])]
+    sentences = {key: (index, text) for index, pairs in listed for key, text in pairs}
     keys = row["all_relevant_sentence_keys"] or []
     relevant = dict.fromkeys(key for key in keys if key in sentences)
     draft.dropped["relevant key of no sentence"] += sum(key not in sentences for key in keys)

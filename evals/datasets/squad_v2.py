@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader, gold_in
+from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import DatasetRows, HubSource
 from evals.schemas.dataset import EvalQuestion
 
@@ -23,20 +23,18 @@ class SquadV2Loader(HubDatasetLoader):
 
     def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
         """Make questions of the rows and documents of their articles' paragraphs."""
-        draft = Draft()
-        chosen = rows.take(places)
-        titles = {row["title"] for row in chosen}
+        draft, corpus = super().convert(rows, places), Draft()
+        articles = {document.name for document in draft.documents.values()}
         for title, context in dict.fromkeys(zip(rows.column("title"), rows.column("context"), strict=True)):
-            if title in titles:
-                name = title.replace("_", " ")
-                draft.add_document(name, context, head=name)
-        draft.questions = [self.question(row, draft) for row in chosen]
+            if (name := title.replace("_", " ")) in articles:
+                corpus.add_document(name, context, head=name)
+        draft.documents = corpus.documents
         return draft
 
     def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         """Make the question of a row, and a document of its paragraph."""
         name = row["title"].replace("_", " ")
-        gold = gold_in(draft.add_document(name, row["context"], head=name), row["context"])
+        gold = draft.add_document(name, row["context"], head=name)
         variants = list(dict.fromkeys(text for text in row["answers"]["text"] if text.strip()))
         known = {"answers": variants, "gold_passages": [gold] if variants else [], "is_unanswerable": not variants}
         return self.make(row["id"], row["question"], metadata={"article": name}, **known)

@@ -25,10 +25,7 @@ Row = tuple[str, Any]
 IsKnown = Callable[[str], bool]
 """Whether a title is that of a known column."""
 
-_TREES = frozenset({".json", ".yaml", ".yml"})
-_LINES = frozenset({".jsonl", ".ndjson", ".log"})
-_DELIMITED = frozenset({".csv", ".tsv", ".tab", ".txt"})
-TABLES = _DELIMITED | excel.ENDINGS | {".parquet"}
+TABLES = frozenset({".csv", ".tsv", ".tab", ".txt", ".parquet", *excel.ENDINGS})
 """Endings of files that hold a header and cells."""
 _GUARDED = re.compile(r"'(?=\s*[=+\-@＝＋－＠]|[\t\r\n])")
 """The apostrophe that exported tables put before what a spreadsheet would take for a formula."""
@@ -58,33 +55,40 @@ def read_rows(
         DatasetError: The file cannot be read, a row is not well formed or no object, or the ending is unknown; also
             while rows are read.
     """
-    ending, note = path.suffix.lower(), None
     rows: Iterable[Row]
-    if ending in _TREES:
-        rows = unwrap(path.name, read_tree(path))
-    elif ending in _LINES:
+    ending, note = path.suffix.lower(), None
+    if ending in {".json", ".yaml", ".yml"}:
+        rows = unwrap(path.name, _read_tree(path))
+    elif ending in {".jsonl", ".ndjson", ".log"}:
         rows = jsonl_rows(path)
     elif ending == ".parquet":
         rows = _parquet_rows(path)
     elif ending in excel.ENDINGS:
         sheet, note = excel.read_sheet(path, is_known)
         rows = _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheet))
-    elif ending in _DELIMITED:
+    elif ending in TABLES:
         text, note = read_text(path, windows=True)
         rows = csv_rows(path.name, text, is_known)
     elif not path.exists():
         raise DatasetError(f"cannot read {path.name}: no such file")
     else:
-        endings = ".json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml"
         hint = "save a sheet as .xlsx or CSV; a folder of queries.jsonl, corpus.jsonl and qrels will do too"
-        raise DatasetError(f"{path.name}: the file must end with {endings}", hint)
-    return (_checked(where, row, needs) for where, row in rows), note
+        raise DatasetError(
+            f"{path.name}: the file must end with .json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml", hint
+        )
+    return _objects(rows, needs), note
 
 
-def _checked(where: str, row: Any, needs: str) -> tuple[str, dict[str, Any]]:
-    if not isinstance(row, dict):
-        raise DatasetError(f"{where}: expected an object with {needs}, not {type(row).__name__}")
-    return where, {str(title): cell for title, cell in row.items()}
+def _objects(rows: Iterable[Row], needs: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for where, row in rows:
+        if not isinstance(row, dict):
+            raise DatasetError(f"{where}: expected an object with {needs}, not {type(row).__name__}")
+        yield where, {str(title): cell for title, cell in row.items()}
+
+
+def numbered(name: str, values: Iterable[Any]) -> Iterator[Row]:
+    """The values with their places, such as "q.json, question 1"."""
+    return ((f"{name} {number}", value) for number, value in enumerate(values, start=1))
 
 
 def jsonl_rows(path: Path) -> Iterator[Row]:
@@ -95,22 +99,27 @@ def jsonl_rows(path: Path) -> Iterator[Row]:
     """
     for where, line in numbered(f"{path.name}, line", text_lines(path)):
         if line.strip():
-            yield where, parse_json(line.rstrip(), where)
+            yield where, _parse_json(line.rstrip(), where)
 
 
-def parse_json(text: str, where: str) -> Any:
-    """Parse JSON, in which no object has two values under one key.
+def _read_tree(path: Path) -> Any:
+    """The one value of a JSON or YAML file."""
+    text, _ = read_text(path)
+    if path.suffix.lower() == ".json":
+        return _parse_json(text, path.name)
+    try:
+        return load_yaml(text)
+    except YamlTextError as error:
+        raise DatasetError(f"{path.name}: not valid YAML ({error})") from None
 
-    Raises:
-        DatasetError: It is none; the message names the place.
-    """
+
+def _parse_json(text: str, where: str) -> Any:
+    """Parse JSON, in which no object has two values under one key."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
-        raise DatasetError(f"{where}: not valid JSON ({error.msg}: {at})") from error
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{where}: not valid JSON ({error})") from error
+        what = str(error).replace("line 1 column", "column")  # a row of JSON lines has its own number
+        raise DatasetError(f"{where}: not valid JSON ({what})") from error
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -166,30 +175,10 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         with pq.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(batch_size=1000) for row in batch.to_pylist())
             for where, row in numbered(f"{path.name}, row", rows):
-                if any(value is not None for value in row.values()):
+                if any(cell is not None for cell in row.values()):
                     yield where, row
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
-
-
-def read_tree(path: Path) -> Any:
-    """Read a JSON or YAML file as one value.
-
-    Raises:
-        DatasetError: It cannot be read, or is neither.
-    """
-    text, _ = read_text(path)
-    if path.suffix.lower() == ".json":
-        return parse_json(text, path.name)
-    try:
-        return load_yaml(text)
-    except YamlTextError as error:
-        raise DatasetError(f"{path.name}: not valid YAML ({error})") from None
-
-
-def numbered(name: str, values: Iterable[Any]) -> Iterator[Row]:
-    """The values with their places, such as "q.json, question 1"."""
-    return ((f"{name} {number}", value) for number, value in enumerate(values, start=1))
 
 
 def first_line(error: Exception) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from evals.client.trace_context import trace_id
 from evals.config import EvalConfig
-from evals.datasets.questions import derived_id
+from evals.datasets.columns import derived_id
 from evals.errors import ConfigError, DatasetError
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,17 @@ def put(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def load(request: pytest.FixtureRequest, put: Callable[..., Path]) -> Callable[..., EvalDataset]:
-    """Load rows of the dataset of the module, its `DATASET`, through a data directory."""
+    """Load rows of the dataset of the module, its `DATASET`, in a data directory; spans cut out their golds."""
     name = request.module.DATASET
-    return lambda *rows, **options: get_loader(name).load(LoadOptions(data_dir=put(name, rows), **options))
+
+    def read(*rows: Row, **options: Any) -> EvalDataset:
+        dataset = get_loader(name).load(LoadOptions(data_dir=put(name, rows), **options))
+        texts = {document.id: document.text for document in dataset.documents}
+        for gold in chain.from_iterable(question.gold_passages for question in dataset.questions):
+            assert texts[gold.document_id or ""][slice(*gold.span or ())] == gold.text
+        return dataset
+
+    return read
 
 
 @pytest.fixture(scope="session")

@@ -21,8 +21,9 @@ def write(folder: Path, *rows: dict[str, Any]) -> Path:
 
 def test_a_number_is_the_id_that_a_dataset_file_makes_of_it(tmp_path: Path) -> None:
     """A question may be called 7 there, so its answer may say 7 too, as number or as text."""
-    path = write(tmp_path, *({"question_id": question_id, "answer": "a"} for question_id in (7, "8", 1.5)))
-    assert list(read_answers(path)) == ["7", "8", "1.5"]
+    ids = [{"question_id": 7}, {"id": "8"}, {"question_id": 1.5}, {"question_id": "q3", "id": "x"}]
+    path = write(tmp_path, *({**each, "answer": "a"} for each in ids))
+    assert list(read_answers(path)) == ["7", "8", "1.5", "q3"]
     questions = read_file(write(tmp_path, {"id": 1.5, "question": "Q?"})).questions
     assert [question.id for question in questions] == ["1.5"]
 
@@ -74,18 +75,6 @@ def test_what_is_wrong_with_an_answer_is_told_with_its_line(tmp_path: Path, row:
         read_answers(write(tmp_path, row))
 
 
-def test_passages_alone_are_an_answer(tmp_path: Path) -> None:
-    """Retrieval can be measured by them, even where nothing was found."""
-    assert read_answers(write(tmp_path, {**Q1, "chunks": []}))["q1"].chunks == []
-
-
-def test_id_is_as_good_as_question_id(tmp_path: Path) -> None:
-    """It is what the dataset file calls it; where both stand in a row, the longer name is the question's."""
-    rows = [{"id": "q1", "answer": "a"}, {"id": 7, "answer": "b"}, {"question_id": "q3", "id": "x", "answer": "c"}]
-    path = write(tmp_path, *rows)
-    assert list(read_answers(path)) == ["q1", "7", "q3"]
-
-
 TOOLS: list[tuple[str, dict[str, Any], str | None, list[str | None] | None]] = [
     ("ragas", {"user_input": "Q?", "response": "r", "retrieved_contexts": ["x"], "reference": "A"}, "r", ["x"]),
     ("ragas 0.1", {"question": "Q?", "answer": "r", "contexts": ["x"], "ground_truth": "A"}, "r", ["x"]),
@@ -94,6 +83,7 @@ TOOLS: list[tuple[str, dict[str, Any], str | None, list[str | None] | None]] = [
     ("MLflow", {"inputs": {"question": "Q?"}, "outputs": {"response": "r"}, "expectations": {"expected_response": "A"}},
      "r", None),
     ("nothing found", {"user_input": "Q?", "response": "r", "retrieved_contexts": []}, "r", []),
+    ("passages alone", {"id": "q1", "question": "Q?", "chunks": []}, None, []),
     ("predictions", {"id": "q1", "question": "Q?", "prediction": "r"}, "r", None),
     ("by hand", {"question": "Q?", "Generated answer": "r", "Retrieved chunks": ["x", {"text": "y"}]}, "r", ["x", "y"]),
     ("by hand, passages", {"id": 1, "prompt": "Q?", "rag_answer": "r", "retrieved_passages": '["x"]', "expected": "A"},

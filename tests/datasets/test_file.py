@@ -59,16 +59,6 @@ def test_a_csv_has_lists_as_json_in_its_cells(read: Read) -> None:
     assert (question.gold_passages[0].span, question.metadata) == ((0, 4), {"type": "list"})
 
 
-@pytest.mark.parametrize(
-    ("cell", "value"),
-    [("true", True), ("False", False), ("YES", True), ("no", False), ("1", True), ("0", False), ("", None)],
-)
-def test_a_csv_says_true_and_false_in_words(read: Read, cell: str, value: bool | None) -> None:
-    """An empty cell says nothing, which is not false."""
-    (question,) = read("q.csv", f"question,is_unanswerable\nWho?,{cell}\n").questions
-    assert question.is_unanswerable is value
-
-
 def test_json_can_bring_documents(read: Read) -> None:
     """What is to be ingested stands beside the questions."""
     data = {"questions": [{"question": "Who?"}], "documents": [{"id": "d1", "name": "D", "text": "t"}]}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from evals.errors import DatasetError
 
 Read = Callable[..., Draft]
 
+TWICE = ".the key 'answer' stands twice"
 BAD = [
     ("q.json", "[", "q.json: not valid JSON"),
     ("q.json", "5", "q.json, questions: must be a list, not a number"),
@@ -65,11 +65,26 @@ BAD = [
     ("q.parquet", "PAR1", "cannot read .*q.parquet: "),
     ("q.xlsx", "Who?", "cannot read .*q.xlsx: it is no spreadsheet"),
     ("q", "Who?", "q: the file must end with"),
+    ("q.csv", b"question\n\x81\n", "neither UTF-8 nor Windows-1252"),
+    ("q.csv", b"question\n\x00\n", "it holds zero bytes"),
+    ("q.csv", b"\xff\xfeq", "it is not UTF-16 text"),
+    ("q.jsonl", '{"question": "a"}\n{"answer": "c", "answer": "d"}', f"line 2: not valid JSON {TWICE}"),
+    ("q.json", '[{"question": "b", "answer": "c", "answer": "d"}]', f"q.json: not valid JSON {TWICE}"),
+    ("q.json", '[{"question": "b", "metadata": {"answer": "c", "answer": "d"}}]', f"q.json: not valid JSON {TWICE}"),
+    ("q.yaml", "- question: b\n  answer: c\n  answer: d\n", f"q.yaml: not valid YAML {TWICE}"),
+    ("q.json", '[{"question": "a", "is_unanswerable": true, "expected_answer": "96 hours"}]',
+     "question 1: the expected answer is '96 hours', and is_unanswerable is true"),
+    ("q.json", '[{"question": "a", "is_unanswerable": true, "answers": ["I don\'t know", "5 euros"]}]',
+     "question 1: the expected answer is '5 euros', and is_unanswerable is true"),
+    ("q.json", '[{"question": "a", "is_unanswerable": false, "expected_answer": "unanswerable"}]',
+     "the expected answer is 'unanswerable', and is_unanswerable is false"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[f"{n}-{c[:30]}" for n, c, _ in BAD])
-def test_what_is_wrong_is_told_by_row_and_column(read: Read, name: str, content: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "message"), BAD, ids=[f"{name}-{message[:30]}" for name, _, message in BAD]
+)
+def test_what_is_wrong_is_told_by_row_and_column(read: Read, name: str, content: str | bytes, message: str) -> None:
     """Every error of a file is one sentence that names the place."""
     with pytest.raises(DatasetError, match=message):
         read(name, content)
@@ -95,21 +110,6 @@ def test_a_column_that_is_nearly_a_known_one_is_named_with_it(read: Read, column
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "place"),
-    [
-        ("q.jsonl", '{"question": "a"}\n{"question": "b", "answer": "c", "answer": "d"}', "q.jsonl, line 2"),
-        ("q.json", '[{"question": "b", "answer": "c", "answer": "d"}]', "q.json"),
-        ("q.json", '[{"question": "b", "metadata": {"answer": "c", "answer": "d"}}]', "q.json"),
-        ("q.yaml", "- question: b\n  answer: c\n  answer: d\n", "q.yaml"),
-    ],
-)
-def test_a_key_that_stands_twice_is_refused(read: Read, name: str, content: str, place: str) -> None:
-    """Which of its values is meant only the author knows; JSON by itself takes the last."""
-    with pytest.raises(DatasetError, match=f"{place}: not valid (JSON|YAML) .the key 'answer' stands twice"):
-        read(name, content)
-
-
-@pytest.mark.parametrize(
     ("content", "key", "hint"),
     [
         ('{"questions": [{"question": "a"}], "docs": []}', "docs", "did you mean 'documents'?"),
@@ -125,35 +125,12 @@ def test_an_unknown_key_beside_the_questions_says_the_nearest(read: Read, conten
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ({"expected_answer": "96 hours"}, "96 hours"),
-        ({"expected_answer": "It is not said.", "answers": ["I don't know", "5 euros"]}, "5 euros"),
-    ],
-    ids=["expected", "variant"],
-)
-def test_a_question_with_an_answer_is_not_unanswerable(read: Read, row: dict[str, Any], told: str) -> None:
-    """Retrieval would be measured by one half of such a row and abstention by the other."""
-    rows = [{"question": "Who?"}, {"question": "Price?", "is_unanswerable": True, **row}]
-    said = f"q.json, question 2: the expected answer is '{told}', and is_unanswerable is true"
-    with pytest.raises(DatasetError, match=said):
-        read("q.json", rows)
-
-
-@pytest.mark.parametrize(
     ("make", "message"),
-    [
-        (lambda path: None, "No such file"),
-        (lambda path: path.mkdir(), r"it is a folder without queries\.jsonl"),
-        (lambda path: path.write_bytes(b"question\n\x81\n"), "neither UTF-8 nor Windows-1252"),
-        (lambda path: path.write_bytes(b"question\n\x00\n"), "it holds zero bytes"),
-        (lambda path: path.write_bytes(b"\xff\xfeq"), "it is not UTF-16 text"),
-    ],
-    ids=["missing", "folder", "no code page", "binary", "cut"],
-)  # fmt: skip
-def test_a_file_that_cannot_be_read_is_our_error(tmp_path: Path, make: object, message: str) -> None:
+    [(lambda path: None, "No such file"), (Path.mkdir, r"it is a folder without queries\.jsonl")],
+    ids=["missing", "folder"],
+)
+def test_a_path_that_is_no_file_is_our_error(tmp_path: Path, make: Callable[[Path], None], message: str) -> None:
     """What the disk says is passed on in one sentence."""
-    path = tmp_path / "q.csv"
-    make(path)  # type: ignore[operator]
+    make(tmp_path / "q.csv")
     with pytest.raises(DatasetError, match=message):
-        read_file(path)
+        read_file(tmp_path / "q.csv")

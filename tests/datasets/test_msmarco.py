@@ -35,15 +35,12 @@ HAIR, MANGE = ("Hair stops them.", 1), ("Mange is a disease.", 0)
 
 
 def test_the_selected_passages_are_gold(load: Load) -> None:
-    """Every selected passage is gold with a span that cuts it out of its document; all passages are the corpus."""
+    """Every selected passage is gold; all passages are the corpus."""
     dataset = load(row([HAIR, MANGE, ("  So does soap.\n", 1)], "Yes"))
     (question,) = dataset.questions
-    documents = {document.id: document.text for document in dataset.documents}
-    assert sorted(documents.values()) == ["Hair stops them.", "Mange is a disease.", "So does soap."]
+    texts = sorted(document.text for document in dataset.documents)
+    assert texts == ["Hair stops them.", "Mange is a disease.", "So does soap."]
     assert [gold.text for gold in question.gold_passages] == ["Hair stops them.", "So does soap."]
-    for gold in question.gold_passages:
-        assert gold.span is not None
-        assert documents[gold.document_id or ""][slice(*gold.span)] == gold.text
 
 
 CASES: dict[str, tuple[list[tuple[str, int]], list[str], bool | None, int, dict[str, int]]] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evals.datasets.base import Draft, fingerprint
-from evals.datasets.questions import derived_id
+from evals.datasets.columns import derived_id
 from evals.errors import DatasetError
 from evals.schemas import EvalQuestion
 from evals.scoring.results import group_of

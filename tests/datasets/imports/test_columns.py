@@ -191,6 +191,8 @@ def test_columns_that_are_said_go_before_what_they_are_called(read_rows: Read) -
         ({"Answerable?": "n"}, True),
         ({"is_answerable": True, "is_unanswerable": False}, False),
         ({"unanswerable": 1}, True),
+        *(({"is_unanswerable": cell}, True) for cell in ("true", "YES", "1")),
+        *(({"is_unanswerable": cell}, False) for cell in ("False", "no", "0")),
         ({"Answerable?": ""}, None),
     ],
     ids=str,

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evals.datasets.base import Draft
-from evals.errors import DatasetError
 
 Ask = Callable[..., Draft]
 
@@ -158,12 +157,6 @@ def test_references_that_disagree_say_nothing_of_answerability(ask: Ask) -> None
     (question,) = content.questions
     assert (question.expected_answer, question.answers, question.is_unanswerable) == ("5 euros", ["5 euros"], None)
     assert content.dropped == Counter({"answerability: the expected answers disagree": 1})
-
-
-def test_a_mark_beside_the_word_that_there_is_an_answer_is_refused(ask: Ask) -> None:
-    """One of the two is wrong, and which one only the user knows."""
-    with pytest.raises(DatasetError, match="the expected answer is 'unanswerable', and is_unanswerable is false"):
-        ask(expected_answer="unanswerable", is_unanswerable=False)
 
 
 def test_a_context_of_what_cannot_be_answered_is_no_gold(ask: Ask) -> None:

@@ -40,20 +40,20 @@ def test_questions_come_with_their_paragraphs_and_answerability(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("question", "missing"),
+    ("question", "paragraph", "message"),
     [
-        ({"id": "a", "answers": []}, "question 1, column question: it is missing"),
-        ({"question": "Q?", "answers": [{}]}, r"question 1, column answers\.0: must be a text, not keys and values"),
+        ({"id": "a", "answers": []}, {}, ", question 1, column question: it is missing"),
+        (
+            {"question": "Q?", "answers": [{}]},
+            {},
+            r", question 1, column answers\.0: must be a text, not keys and values",
+        ),
+        *(({}, wrong, ": not a file of SQuAD") for wrong in ({"context": None}, {"qas": None}, {"qas": [5]})),
     ],
 )
-def test_what_is_missing_is_named(tmp_path: Path, question: dict[str, Any], missing: str) -> None:
-    """One message, no traceback."""
-    with pytest.raises(DatasetError, match=rf"dev\.json, {missing}"):
-        read_file(write(tmp_path, question))
-
-
-@pytest.mark.parametrize("paragraph", [{"context": None}, {"qas": None}, {"qas": [5]}])
-def test_a_paragraph_of_another_form_is_told(tmp_path: Path, paragraph: dict[str, Any]) -> None:
-    """The file is named, whatever it lacks."""
-    with pytest.raises(DatasetError, match=r"dev\.json: not a file of SQuAD"):
-        read_file(write(tmp_path, **paragraph))
+def test_what_is_missing_or_of_another_form_is_named(
+    tmp_path: Path, question: dict[str, Any], paragraph: dict[str, Any], message: str
+) -> None:
+    """One message, no traceback; the file is named, whatever it lacks."""
+    with pytest.raises(DatasetError, match=rf"dev\.json{message}"):
+        read_file(write(tmp_path, question, **paragraph))
