@@ -11,7 +11,7 @@ from evals.errors import JudgeError
 from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import Call, JudgeReply, NotWaitedFor
+from evals.judges.models import Call, JudgeReply
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict
@@ -359,7 +359,7 @@ def test_a_first_reply_of_a_batch_is_counted_by_the_run_that_reads_the_second() 
         batched = True
 
     logged: list[JudgeVerdict] = []
-    judge = LLMJudge(Batched(says("no JSON"), NotWaitedFor()), price=penny)
+    judge = LLMJudge(Batched(says("no JSON"), TimeoutError()), price=penny)
     assert decide(judge, log=logged.append) == []
     assert (logged, judge.left, judge.over) == ([], 1, True)
 
