@@ -36,7 +36,7 @@ class Behaviour:
 
 
 class ChatApi(LoopbackApi):
-    """The API. A rule may also say `filter`, `place` of the text, `usage` or `body`, and `error` beside a `status`."""
+    """The API. A rule may also say `filter`, `usage` or `body`, and `error` beside a `status`."""
 
     path = "/v1"
 
@@ -125,14 +125,7 @@ def _compose(then: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         text, finish = text[: then["truncate"]], "length"
     if "filter" in then:
         text, finish = "", "content_filter"
-    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": then.get("refuse")}
-    if "refuse" in then:
-        message["content"] = None
-    if then.get("place") == "reasoning_content":
-        message |= {"content": "", "reasoning_content": text}
-    if then.get("place") == "tool_calls":
-        call = {"id": "call_1", "type": "function", "function": {"name": "verdict", "arguments": text}}
-        message, finish = {**message, "content": None, "tool_calls": [call]}, "tool_calls"
+    message = {"role": "assistant", "content": None if "refuse" in then else text, "refusal": then.get("refuse")}
     words, spoken = [len(each["content"].split()) for each in body["messages"]], len(text.split())
     usage = {
         "prompt_tokens": sum(words),

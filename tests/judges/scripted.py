@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from evals.judges.llm_judge import LLMJudge
@@ -13,7 +13,7 @@ from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
 GOOD = {"quote": "at noon", "justification": "It says so.", "verdict": "relevant", "injection_suspected": False}
 USED = JudgeUsage(input_tokens=900, output_tokens=100)
 
-Said = JudgeReply | Exception | Callable[[Call], JudgeReply]
+Said = JudgeReply | Exception | Callable[[Call], Awaitable[JudgeReply]]
 
 
 def says(reply: Any, **fields: Any) -> JudgeReply:
@@ -43,7 +43,7 @@ class Scripted:
         said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
         if isinstance(said, Exception):
             raise said
-        return said if isinstance(said, JudgeReply) else said(call)
+        return said if isinstance(said, JudgeReply) else await said(call)
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -64,6 +64,15 @@ def decide(judge: LLMJudge, *requests: VerdictRequest, **options: Any) -> list[J
         return found
 
     return run_anywhere(all_of_them())
+
+
+def decide_at_once(judge: LLMJudge, *requests: VerdictRequest) -> list[JudgeVerdict]:
+    """The verdicts on requests that are made at the same time; of those that end in an error, none."""
+
+    async def all_of_them() -> list[Any]:
+        return await asyncio.gather(*map(judge.decide, requests), return_exceptions=True)
+
+    return [verdict for verdicts in run_anywhere(all_of_them()) if isinstance(verdicts, list) for verdict in verdicts]
 
 
 def failed(message: str = "HTTP 500: gone", **fields: Any) -> CallFailed:

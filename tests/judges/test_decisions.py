@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judges.scripted import GOOD, USED, Scripted, asks, decide, failed, penny, says
+from judges.scripted import GOOD, USED, Said, Scripted, asks, decide, decide_at_once, failed, penny, says
 
 from evals.errors import JudgeError
 from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead
@@ -93,17 +93,12 @@ def test_a_cache_that_fills_the_disk_is_said_once_and_ends_nothing(tmp_path: Pat
 
 def test_equal_requests_at_the_same_time_are_paid_for_once() -> None:
     """The others take the reply of the first; a failure is not shared."""
-
-    async def together(judge: LLMJudge) -> list[JudgeVerdict]:
-        found = await asyncio.gather(*(judge.decide(asks()) for _ in range(5)))
-        return [verdict for verdicts in found for verdict in verdicts]
-
-    judge = LLMJudge(Scripted(), price=penny)
-    verdicts = run_anywhere(together(judge))
-    assert len(judge.model.calls) == 1  # type: ignore[attr-defined]
+    model = Scripted()
+    verdicts = decide_at_once(LLMJudge(model, price=penny), *[asks()] * 5)
+    assert len(model.calls) == 1
     assert sum(verdict.cost_usd or 0.0 for verdict in verdicts) == 0.01
     assert [verdict.cached for verdict in verdicts].count(True) == 4
-    lost = run_anywhere(together(LLMJudge(Scripted(failed(), says(GOOD)))))
+    lost = decide_at_once(LLMJudge(Scripted(failed(), says(GOOD))), *[asks()] * 5)
     assert sorted(verdict.failure or "" for verdict in lost) == ["", "", "", "", "transport"]
 
 
@@ -194,13 +189,10 @@ def test_a_judge_that_cannot_be_used_ends_the_judging(kind: str, hint: str) -> N
 
 def test_the_first_reason_why_a_judge_cannot_be_used_is_the_one_that_is_said() -> None:
     """What fails after it fails for its sake."""
-    judge = LLMJudge(Scripted(failed("HTTP 401: no such key", fatal=True), failed("HTTP 404: gone", fatal=True)))
-
-    async def together() -> None:
-        await asyncio.gather(judge.decide(asks("One?")), judge.decide(asks("Two?")), return_exceptions=True)
-
-    run_anywhere(together())
-    assert len(judge.model.calls) == 2  # type: ignore[attr-defined]
+    model = Scripted(failed("HTTP 401: no such key", fatal=True), failed("HTTP 404: gone", fatal=True))
+    judge = LLMJudge(model)
+    assert decide_at_once(judge, asks("One?"), asks("Two?")) == []
+    assert len(model.calls) == 2
     assert "HTTP 401: no such key" in str(judge.unusable)
 
 
@@ -229,22 +221,17 @@ def test_repeats_are_decisions_of_their_own_and_know_the_data_again(tmp_path: Pa
 @pytest.mark.parametrize("most", [1, 3])
 def test_no_more_calls_are_in_flight_than_were_set(most: int) -> None:
     """`judge.concurrency`: vendors and small servers refuse more, or slow down."""
-    at_once: list[int] = []
+    counts, in_flight = list[int](), set[str]()
 
-    class Counting(Scripted):
-        async def complete(self, call: Call) -> JudgeReply:
-            self.calls.append(call)
-            at_once.append(len(self.calls))
-            await asyncio.sleep(0.001)
-            self.calls.remove(call)
-            return says(GOOD)
+    async def counting(call: Call) -> JudgeReply:
+        in_flight.add(call.content)
+        counts.append(len(in_flight))
+        await asyncio.sleep(0.001)
+        in_flight.remove(call.content)
+        return says(GOOD)
 
-    async def together() -> None:
-        judge = LLMJudge(Counting(), concurrency=most)
-        await asyncio.gather(*(judge.decide(asks(f"{n}?")) for n in range(7)))
-
-    run_anywhere(together())
-    assert max(at_once) == most
+    decide_at_once(LLMJudge(Scripted(counting), concurrency=most), *(asks(f"{n}?") for n in range(7)))
+    assert (len(counts), max(counts)) == (7, most)
 
 
 def test_a_request_that_is_too_long_is_lost_without_a_call() -> None:
@@ -293,28 +280,33 @@ def test_what_a_lost_repeat_cost_is_carried_along_by_that_repeat_alone() -> None
     assert [verdict.spent.calls for verdict in again] == [2, 2, 2]
 
 
-def test_what_is_cut_off_is_logged_at_unknown_cost() -> None:
-    """A call in flight may have to be paid for; one that was not made is not counted."""
+def cut_off(*said: Said, requests: int = 1) -> list[JudgeVerdict]:
+    """What is logged of requests, one call after the other, where the run ends in the first call after these."""
     logged: list[JudgeVerdict] = []
 
-    async def cut() -> None:
+    async def main() -> None:
         begun = asyncio.Event()
 
-        class Slow(Scripted):
-            async def complete(self, call: Call) -> JudgeReply:
-                begun.set()
-                await asyncio.sleep(60)
-                return await super().complete(call)
+        async def slow(_call: Call) -> JudgeReply:
+            begun.set()
+            await asyncio.sleep(60)
+            return says(GOOD)
 
-        judge = LLMJudge(Slow(), price=penny, concurrency=1)
-        tasks = [asyncio.ensure_future(judge.decide(asks(f"{n}?"), log=logged.append)) for n in range(3)]
+        judge = LLMJudge(Scripted(*said, slow), price=penny, concurrency=1)
+        tasks = [asyncio.ensure_future(judge.decide(asks(f"{n}?"), log=logged.append)) for n in range(requests)]
         await begun.wait()
         judge.closing = True
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    run_anywhere(cut())
+    run_anywhere(main())
+    return logged
+
+
+def test_what_is_cut_off_is_logged_at_unknown_cost() -> None:
+    """A call in flight may have to be paid for; one that was not made is not counted."""
+    logged = cut_off(requests=3)
     assert [(each.failure, each.spent.calls, each.spent.unpriced) for each in logged] == [("transport", 1, 1)]
 
 
@@ -329,26 +321,7 @@ def test_a_judge_that_closes_asks_nothing_more() -> None:
 
 def test_a_second_call_that_is_cut_off_leaves_the_cost_of_the_first() -> None:
     """The last verdict of a decision replaces the one before it, so it holds what both calls took."""
-    logged: list[JudgeVerdict] = []
-
-    async def cut() -> None:
-        asked_again = asyncio.Event()
-
-        class Stuck(Scripted):
-            async def complete(self, call: Call) -> JudgeReply:
-                if call.remark:
-                    asked_again.set()
-                    await asyncio.sleep(60)
-                return await super().complete(call)
-
-        judge = LLMJudge(Stuck(says("no JSON")), price=penny)
-        task = asyncio.ensure_future(judge.decide(asks(), log=logged.append))
-        await asked_again.wait()
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-    run_anywhere(cut())
-    spent = logged[-1].spent
+    spent = cut_off(says("no JSON"))[-1].spent
     assert (spent.calls, spent.unpriced, spent.cost_usd, spent.usage) == (2, 1, 0.01, USED)
 
 
@@ -403,10 +376,6 @@ def test_estimates_follow_what_calls_have_cost(expected: float, allowed: bool) -
     assert run_anywhere(starts()) is allowed
 
 
-def tokens(count: int) -> JudgeReply:
-    return says(GOOD, usage=JudgeUsage(input_tokens=count))
-
-
 @pytest.mark.parametrize("letter", ["a", "ж", "水", "🌊"])
 def test_the_most_that_a_call_can_cost_is_by_its_bytes(letter: str) -> None:
     """A token has two bytes at least, and most letters of the world have two and more."""
@@ -435,12 +404,8 @@ def test_a_second_call_beyond_the_budget_leaves_the_first_reply() -> None:
 @pytest.mark.parametrize("count", [100, 3000])
 def test_calls_at_the_same_time_exceed_it_by_one_misestimate_at_most(count: int) -> None:
     """What is in flight is held back."""
-
-    async def together(judge: LLMJudge) -> None:
-        await asyncio.gather(*(judge.decide(asks(f"{n}?")) for n in range(100)))
-
-    judge = LLMJudge(Scripted(tokens(count)), price=penny, max_cost_usd=0.2)
-    run_anywhere(together(judge))
+    judge = LLMJudge(Scripted(says(GOOD, usage=JudgeUsage(input_tokens=count))), price=penny, max_cost_usd=0.2)
+    decide_at_once(judge, *(asks(f"{n}?") for n in range(100)))
     assert judge.budget.spent_usd <= 0.2 + count / 100_000
     assert judge.prevented > 0 or judge.budget.spent_usd == pytest.approx(100 * count / 100_000)
 

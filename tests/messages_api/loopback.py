@@ -86,6 +86,7 @@ class LoopbackApi:
         Raises:
             Hung: It gets none.
         """
+        entry |= {"status": None, "reply": None, "done": False}
         self._log.append(entry)
         try:
             status, headers, body = 200, {}, self.reply(entry)
@@ -142,14 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["Content-Length"] or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        entry = {
-            "method": self.command,
-            "path": self.path,
-            "headers": headers,
-            "status": None,
-            "reply": None,
-            "done": False,
-        }
+        entry = {"method": self.command, "path": self.path, "headers": headers}
         try:
             status, extra, body = self.api.exchange({**entry, "body": json.loads(raw) if raw else None})
             sent = body if isinstance(body, bytes) else json.dumps(body).encode()
