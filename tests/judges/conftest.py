@@ -9,7 +9,13 @@ from chat_api.server import ChatApi
 from judges.money_of import JUDGE, Configure
 
 from evals.config import EvalConfig
+from evals.judges import models
 from evals.judges.money import PriceConfig
+
+
+@pytest.fixture(autouse=True)
+def _few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "RETRIES", 1)
 
 
 @pytest.fixture

@@ -1,15 +1,9 @@
 """What a judged run says of itself, in the words of the tests."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from servers import HOME, PATIENCE_S
 
 from evals.config import EvalConfig
 from evals.errors import JudgeError
@@ -58,18 +52,4 @@ def given_up(config: EvalConfig, why: str) -> EvalRun:
     assert "resume" in (raised.value.hint or "")
     (run,) = RunStore(config.runs_dir).runs()
     assert (run.status, all(record.response is not None for record in run.records())) == ("partial", True)
-    return run
-
-
-def killed(config: EvalConfig, *where: object) -> EvalRun:
-    """A run that kills itself where `killed.py` is told to."""
-    written = config.runs_dir.with_name("config.json")
-    written.write_text(config.model_dump_json(exclude_unset=True))
-    program = [sys.executable, str(Path(__file__).with_name("killed.py")), *map(str, where), str(written)]
-    environment = {**os.environ, "PYTHONPATH": str(HOME)}
-    ended = subprocess.run(
-        program, cwd=HOME, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
-    assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
-    (run,) = RunStore(config.runs_dir).runs()
     return run

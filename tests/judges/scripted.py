@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import Call, CallFailed, JudgeReply
+from evals.judges.models import Call, JudgeReply
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
 
@@ -73,8 +73,3 @@ def decide_at_once(judge: LLMJudge, *requests: VerdictRequest) -> list[JudgeVerd
         return await asyncio.gather(*map(judge.decide, requests), return_exceptions=True)
 
     return [verdict for verdicts in run_anywhere(all_of_them()) if isinstance(verdicts, list) for verdict in verdicts]
-
-
-def failed(message: str = "HTTP 500: gone", **fields: Any) -> CallFailed:
-    """A call without a reply."""
-    return CallFailed(message, **fields)

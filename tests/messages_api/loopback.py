@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from messages_api.responder import respond
-from messages_api.schema_filling import fill
+from messages_api.responder import fill, respond
 from messages_api.schema_rules import property_names
 
 
