@@ -166,7 +166,7 @@ def changed(folder: Path, **fields: Any) -> Path:
 
 @pytest.mark.parametrize(
     ("keys", "said"),
-    [({"notes": "TTFT is a time."}, "TTFT is a time."), ({"language": "German"}, 'justification" in German.')],
+    [({"notes": "TTFT is a time."}, " is a time.\nRead the data by"), ({"language": "German"}, '" in German.')],
 )
 def test_notes_and_language_are_in_every_prompt_and_its_hash(keys: dict[str, str], said: str) -> None:
     """Behind our instructions, so that calls share their beginning; without them nothing changes."""
