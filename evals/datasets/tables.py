@@ -171,7 +171,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        check_file(path, most=None)
+        check_file(path)
         with pq.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(batch_size=1000) for row in batch.to_pylist())
             for where, row in numbered(f"{path.name}, row", rows):

@@ -1,5 +1,6 @@
 """The documents that questions are made from: files, the corpus of a dataset, or the texts that a server lists."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError, ServerError
 from evals.text.decoding import read_text
-from evals.text.markup import text_of_html
+from evals.text.markup import plain
 
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".text", ".rst"})
 _PAGES = frozenset({".html", ".htm"})
@@ -104,3 +105,24 @@ def _text_of(path: Path, ending: str) -> tuple[str, str]:
         return str(MarkItDown(enable_plugins=False).convert(path).text_content), ""
     except (MarkItDownException, OSError, ValueError) as error:
         return "", f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+# A page as a document.
+
+_HIDDEN = re.compile(
+    r"<!--.*?-->|<(script|style|nav|header|footer|aside|form|noscript|svg|template|head)\b[^>]*>.*?</\1\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+_HEADING = re.compile(r"<h([1-6])\b[^>]*>(.*?)</h\1\s*>", re.DOTALL | re.IGNORECASE)
+_PARAGRAPH = re.compile(r"<(?:p|div|section|article|[uod]l|table|pre|blockquote)\b[^>]*>", re.IGNORECASE)
+_LINE = re.compile(r"<(?:br|tr|li|dt|dd)\b[^>]*>", re.IGNORECASE)
+_ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<![a-zA-Z][^<>]*>")
+
+
+def text_of_html(page: str) -> str:
+    """The text of a page: headings as in Markdown, a line for each item and row, without navigation and scripts."""
+    text = " ".join(_HIDDEN.sub(" ", page).split())
+    text = _HEADING.sub(lambda heading: f"\n\n{'#' * int(heading[1])} {_ANY_TAG.sub('', heading[2])}\n\n", text)
+    text = _ANY_TAG.sub(" ", _LINE.sub("\n", _PARAGRAPH.sub("\n\n", text)))
+    lines = (" ".join(plain(line).split()) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

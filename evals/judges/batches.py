@@ -14,7 +14,7 @@ from typing import Any
 
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential
 
-from evals.judges.models import RETRIES, AnthropicModel, Call, CallFailed, JudgeReply, NotWaitedFor, read_result
+from evals.judges.models import RETRIES, AnthropicModel, Call, CallFailed, JudgeReply, read_result
 from evals.store.atomic import make_folder, write_atomically
 
 FOLDER = ".judge-batches"
@@ -44,29 +44,26 @@ class AnthropicBatches(AnthropicModel):
         super().__init__(model, **options)
         make_folder(folder)
         self._folder, self._poll_s, self._timeout_s = folder, poll_s, timeout_s
-        self._waiting, self._read = dict[str, dict[str, Any]](), set[Path]()
-        self._round: asyncio.Task[dict[str, Any]] | None = None
+        self._waiting, self._results, self._read = dict[str, Call](), dict[str, Any](), set[Path]()
+        self._round: asyncio.Task[None] | None = None
 
     async def _ask(self, call: Call) -> JudgeReply:
         """Wait for the round that brings the reply; an error in a round reaches all that wait for it."""
-        params, results = self.params(call), dict[str, Any]()
-        name = sha256(json.dumps([self.origin, call.repeat, params], sort_keys=True).encode()).hexdigest()
-        self._waiting[name] = params
+        name = sha256(json.dumps([self.origin, call.repeat, self.params(call)], sort_keys=True).encode()).hexdigest()
+        self._waiting[name] = call
         try:
-            while name not in results:
+            while name not in self._results:
                 if self._round is None or self._round.done():
                     self._round = asyncio.create_task(self._exchange())
-                results = await asyncio.shield(self._round)
-        except TimeoutError:
-            raise NotWaitedFor from None
+                await asyncio.shield(self._round)
         finally:
             del self._waiting[name]
-        return read_result(results[name])
+        return read_result(self._results.pop(name))
 
     @retry(retry=retry_if_exception(_passes), stop=stop_after_attempt(RETRIES), wait=wait_exponential(), reraise=True)
-    async def _exchange(self) -> dict[str, Any]:
-        """Send what waits and is in no batch yet; the results of all batches that hold what waits, by request."""
-        count, results = 0, dict[str, Any]()
+    async def _exchange(self) -> None:
+        """Send what waits and is in no batch yet, and collect all batches that hold what waits."""
+        count = 0
         while count != (count := len(self._waiting)):
             await asyncio.sleep(QUIET_S)
         async with asyncio.timeout(self._timeout_s):
@@ -75,8 +72,7 @@ class AnthropicBatches(AnthropicModel):
                     await self._send(sorted(new)[:TOGETHER])
                 for path, batch in self._sent():
                     if not self._waiting.keys().isdisjoint(batch["requests"]):
-                        results |= await self._collect(path, batch)
-        return results
+                        await self._collect(path, batch)
 
     def _sent(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """The batches that are written down; a damaged file is passed over."""
@@ -88,7 +84,7 @@ class AnthropicBatches(AnthropicModel):
     async def _send(self, names: list[str]) -> None:
         """Make a batch. Where the reply to that is lost, the next round looks for it first."""
         path = self._folder / f"{sha256(''.join(names).encode()).hexdigest()[:24]}.json"
-        requests = [{"custom_id": name, "params": self._waiting[name]} for name in names]
+        requests = [{"custom_id": name, "params": self.params(self._waiting[name])} for name in names]
         write_atomically(path, [json.dumps({"requests": names, "id": None}).encode()])
         try:
             batch = await self._client.with_options(max_retries=0).messages.batches.create(requests=requests)
@@ -97,8 +93,8 @@ class AnthropicBatches(AnthropicModel):
             raise
         write_atomically(path, [json.dumps({"requests": names, "id": batch.id}).encode()])
 
-    async def _collect(self, path: Path, batch: dict[str, Any]) -> dict[str, Any]:
-        """The results of a batch once it has ended; what the vendor does not have, or not any more, is sent anew.
+    async def _collect(self, path: Path, batch: dict[str, Any]) -> None:
+        """Take the results of a batch once it has ended; what the vendor does not have, or not any more, is sent anew.
 
         A batch of unknown id is looked for by the names of its requests, which show once a batch has ended.
         """
@@ -110,13 +106,14 @@ class AnthropicBatches(AnthropicModel):
                 while (made := await batches.retrieve(batch_id)).processing_status != "ended":
                     await asyncio.sleep(self._poll_s)
                 lines = [line async for line in await batches.results(batch_id)] if made.results_url else []
-                if lines and lines[0].custom_id in names:
+                results = {line.custom_id: line.result for line in lines}
+                if not results.keys().isdisjoint(names):
                     self._read.add(path)
-                    replies = [line.custom_id for line in lines if line.result.type == "succeeded"]
+                    replies = [name for name, result in results.items() if result.type == "succeeded"]
                     write_atomically(path, [json.dumps({"requests": replies, "id": batch_id}).encode()])
-                    return dict.fromkeys(names) | {line.custom_id: line.result for line in lines}
+                    self._results |= {name: results.get(name) for name in self._waiting.keys() & names}
+                    return
         path.unlink(missing_ok=True)
-        return {}
 
     def forget(self) -> None:
         """Be done with the batches that were read: all their replies are recorded."""

@@ -9,7 +9,7 @@ from typing import Any
 from evals.errors import JudgeError, StoreError
 from evals.judges.cache import JudgeCache, key_of
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_MODEL, DEFAULT_PROVIDER
-from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, Model, NotWaitedFor
+from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, Model
 from evals.judges.money import Ahead, Budget, BudgetSpent, PriceOf, cost_ahead, thinking_allowance
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, ReplyReading, fitted, read
@@ -219,7 +219,7 @@ class LLMJudge:
                     raise CutOff from error
                 self.left += 1
                 raise
-            except NotWaitedFor:
+            except TimeoutError:
                 self.left += 1
                 self.closing = True
                 raise NotAsked from None

@@ -103,10 +103,6 @@ class CallFailed(Exception):  # noqa: N818 - what it is
         self.kind, self.fatal, self.sent = kind, fatal, sent
 
 
-class NotWaitedFor(Exception):  # noqa: N818 - what it is
-    """The reply will come after the run has ended; a resumed run takes it."""
-
-
 class Model(Protocol):
     """What `LLMJudge` asks. `effort`, `batched` and `concurrency` are optional."""
 
@@ -118,6 +114,7 @@ class Model(Protocol):
 
         Raises:
             CallFailed: There is no reply.
+            TimeoutError: It is not waited for any longer: it stays at the vendor, and a resumed run takes it.
         """
 
     async def aclose(self) -> None:

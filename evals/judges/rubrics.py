@@ -111,17 +111,17 @@ def _examples(name: str, spec: RubricConfig) -> list[tuple[LabelRow, str]]:
         return []
     key, own = f"{name}.examples", {label_key(label): label for label in spec.labels}
     try:
-        rows = [row for row in read_labels(spec.examples) if row.metric in {None, name}]
+        rows = [row for row in read_labels(spec.examples) if row.metric in {None, name} and row.answer is not None]
     except DatasetError as error:
         raise _wrong(key, error.message, error.hint) from error
-    shown = [row for row in rows if row.answer is not None and row.label not in UNDECIDED]
+    shown = [(row, row.label) for row in rows if row.label is not None and row.label not in UNDECIDED]
     if not shown:
         raise _wrong(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
-    for row in shown:
-        if label_key(row.label or "") not in own:
+    for row, label in shown:
+        if label_key(label) not in own:
             hint = f"the labels of {name}: {', '.join(spec.labels)}"
-            raise _wrong(key, f"{row.where}: no label {row.label!r}", hint)
-    return [(row, own[label_key(row.label or "")]) for row in shown[:_MOST_EXAMPLES]]
+            raise _wrong(key, f"{row.where}: no label {label!r}", hint)
+    return [(row, own[label_key(label)]) for row, label in shown[:_MOST_EXAMPLES]]
 
 
 def _wrong(key: str, what: str, hint: str | None) -> ConfigError:

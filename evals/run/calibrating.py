@@ -33,6 +33,7 @@ Label = str | float
 
 _YES = ("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent")
 _NO = ("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent")
+_YES_OR_NO: dict[Label, float] = {word: float(word in _YES) for word in (*_YES, *_NO)}
 
 _EXACT = 1e-9
 """What is computed may lack of a worth."""
@@ -78,18 +79,15 @@ class Scale:
         return self.names.get(worth) or ("good" if worth >= cut else "not good")
 
     def __str__(self) -> str:
-        return (
-            ", ".join(word if isinstance(word, str) else f"{word:g}" for word in self.words)
-            if self.names
-            else f"yes and no, or numbers from {self.low:g} (worst) to {self.high:g}"
-        )
+        words = ", ".join(word if isinstance(word, str) else f"{word:g}" for word in self.words)
+        return words if self.names else f"yes and no, or numbers from {self.low:g} (worst) to {self.high:g}"
 
 
-def _ends(metric: BaseMetric) -> tuple[float, float]:
-    """The least and the greatest value of a metric: of its labels, where it has some, else of its range."""
+def _share(value: float, metric: BaseMetric) -> float:
+    """The place of a value, from 0 to 1, between the ends of a metric: of its labels where it has some, else of all."""
     ends = (metric.low or 0.0, 1.0 if metric.high is None else metric.high)
-    values = list(getattr(metric, "scale", {}).values()) or ends
-    return min(values), max(values)
+    values = getattr(metric, "scale", {}).values() or ends
+    return (value - min(values)) / (max(values) - min(values))
 
 
 def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None) -> Scale:
@@ -98,21 +96,19 @@ def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None
     Raises:
         ConfigError: What is declared is no scale.
     """
-    low, high = _ends(metric)
-    worths = {word: (value - low) / (high - low) for word, value in getattr(metric, "scale", {}).items()}
+    worths = {word: _share(value, metric) for word, value in getattr(metric, "scale", {}).items()}
     own: dict[Label, float] = {label_key(word): worth for word, worth in worths.items()}
-    words = {word: worth for worth, synonyms in ((1.0, _YES), (0.0, _NO)) for word in synonyms} | own
     if declared is None and own.keys() >= set(map(label_key, labels)):
         return Scale(own, names={worth: word for word, worth in reversed(worths.items())})
     if declared is None:
-        return Scale(words)
+        return Scale(_YES_OR_NO | own)
     try:
         worst, best = map(float, declared.split(","))
     except ValueError:
         worst = best = 0.0
     if worst == best:
         raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT)
-    words = {word: worth for word, worth in words.items() if isinstance(word, str)}
+    words: dict[Label, float] = {word: worth for word, worth in (_YES_OR_NO | own).items() if isinstance(word, str)}
     return Scale(words, worst, best, cut=0.5 + _EXACT)
 
 
@@ -158,23 +154,17 @@ def read_label_set(
         DatasetError: A file cannot be read, a row is wrong, or there is no label.
         RunNotFoundError: There is no such run.
     """
-    rows = [replace(row, run=row.run or run) for path in files for row in read_labels(path)]
-    chosen = _metric_of(rows, metric)
-    named = {row.metric for row in rows}
-    if named.isdisjoint({None, chosen.name}):
-        raise DatasetError(
-            f"{files[-1].name}: no row is about {chosen.name}", f"name {next(iter(named))} with --metric"
-        )
-    rows = [row for row in rows if row.metric in {None, chosen.name}]
-    rows = [row for row in rows if (row.question, row.answer) not in getattr(chosen, "shown", ())]
+    every = [replace(row, run=row.run or run) for path in files for row in read_labels(path)]
+    chosen = _metric_of(every, metric)
+    about = [row for row in every if row.metric in {None, chosen.name}]
+    if not about:
+        raise DatasetError(f"{files[-1].name}: no row is about {chosen.name}", f"name {every[0].metric} with --metric")
+    rows = [row for row in about if (row.question, row.answer) not in getattr(chosen, "shown", ())]
     labelled = {row: row.label for row in rows if row.label is not None and row.label not in UNDECIDED}
     if not labelled:
         raise DatasetError(f"{files[-1].name}: no row has a label", "fill in the column verdict")
-    read_as, worths = scale_of(labelled.values(), chosen, scale), dict[LabelRow, float]()
-    for row, label in labelled.items():
-        with located(row.where):
-            worths[row] = read_as.worth(label)
-    return LabelSet(files, chosen, read_as, _answers(worths, store), len(rows) - len(labelled))
+    read_as = scale_of(labelled.values(), chosen, scale)
+    return LabelSet(files, chosen, read_as, _answers(labelled, read_as, store), len(rows) - len(labelled))
 
 
 def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
@@ -196,25 +186,27 @@ def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
     return metric
 
 
-def _answers(worths: Mapping[LabelRow, float], store: RunStore) -> dict[str, tuple[EvalRecord, float]]:
+def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) -> dict[str, tuple[EvalRecord, float]]:
     """The labelled answers by ids of their own, and what their labels are worth.
 
     Raises:
-        DatasetError: An answer is not there, or has two labels.
+        DatasetError: A label is unknown, or an answer is not there, or has two labels.
     """
-    runs = {name: store.load(name) for name in {row.run for row in worths} if name}
+    runs = {name: store.load(name) for name in {row.run for row in labelled} if name}
     saved = {(name, record.question.id): record for name, run in runs.items() for record in store.records(run)}
-    labelled = dict[tuple[str | None, ...], LabelRow]()
+    first = dict[tuple[str | None, ...], LabelRow]()
     answers = dict[str, tuple[EvalRecord, float]]()
-    for row, worth in worths.items():
-        before = labelled.setdefault((row.run, row.id, row.system, None if row.run else row.answer), row)
-        if before is not row:
-            what = f"{row.where}: the answer to {row.id!r} is labelled at {before.where} already"
-            raise DatasetError(what, "keep one label for each answer; of several people, what they agree on")
-        ids = (row.id, row.id.removeprefix("'"))  # a sheet guards an id that would be a formula
-        record = next(filter(None, (saved.get((row.run, key)) for key in ids)), None) if row.run else _record(row)
-        if record is None or record.response is None:
-            raise DatasetError(f"{row.where}: run {row.run} has no answer to a question {row.id!r}")
+    for row, label in labelled.items():
+        with located(row.where):
+            worth = scale.worth(label)
+            before = first.setdefault((row.run, row.id, row.system, None if row.run else row.answer), row)
+            if before is not row:
+                what = f"the answer to {row.id!r} is labelled at {before.where} already"
+                raise DatasetError(what, "keep one label for each answer; of several people, what they agree on")
+            unguarded = row.id.removeprefix("'")  # a sheet guards an id that would be a formula
+            record = saved.get((row.run, row.id)) or saved.get((row.run, unguarded)) if row.run else _record(row)
+            if record is None or record.response is None:
+                raise DatasetError(f"run {row.run} has no answer to a question {row.id!r}")
         key = record.question.id
         if key in answers:
             key = f"{key} ({len(answers) + 1})"
@@ -226,8 +218,8 @@ def _answers(worths: Mapping[LabelRow, float], store: RunStore) -> dict[str, tup
 def _record(row: LabelRow) -> EvalRecord:
     """The question and the answer that a row holds."""
     if row.question is None or row.answer is None:
-        what = f"{row.where}: there is no question and answer to judge"
-        raise DatasetError(what, "give the columns question and answer, or name the run that has them with --run RUN")
+        hint = "give the columns question and answer, or name the run that has them with --run RUN"
+        raise DatasetError("there is no question and answer to judge", hint)
     chunks = None if row.chunks is None else [RetrievedChunk(text=text) for text in row.chunks]
     question = EvalQuestion(id=row.id, question=row.question, expected_answer=row.expected_answer, dataset="labels")
     return EvalRecord(question=question, response=EvalResponse(answer=row.answer, chunks=chunks))
@@ -236,16 +228,10 @@ def _record(row: LabelRow) -> EvalRecord:
 def labelled_answers(labels: LabelSet, config: EvalConfig) -> SavedAnswers:
     """The labelled answers, to be judged and saved as a run."""
     records = {key: record for key, (record, _) in labels.answers.items()}
-    file, base = labels.files[0], config.server_spec().citations.base
-    run = new_run(
-        config,
-        ServerRecord(url=file.name, profile=SAVED_ANSWERS, citation_base=base),
-        sorted({record.question.dataset for record in records.values()}),
-        len(records),
-        name=f"calibrate-{file.stem}",
-        id=f"{CALIBRATION}{token_hex(4)}",
-        concurrency=1,
-    )
+    file, datasets = labels.files[0], sorted({record.question.dataset for record in records.values()})
+    server = ServerRecord(url=file.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base)
+    name, run_id = f"calibrate-{file.stem}", f"{CALIBRATION}{token_hex(4)}"
+    run = new_run(config, server, datasets, len(records), name=name, id=run_id, concurrency=1)
     bare = [EvalRecord(question=record.question, response=record.response) for record in records.values()]
     return SavedAnswers(run, bare, free=lambda key: free_verdicts(records[key]) if config.judge.cache else ())
 
@@ -266,10 +252,9 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
         DatasetError: Not one labelled answer has a value of the metric.
     """
     run, metric, scale = done.run, labels.metric, labels.scale
-    low, high = _ends(metric)
     scored = ((record.question.id, score) for record in done.records() for score in record.scores)
     results = {key: score for key, score in scored if score.name == metric.name}
-    scores = {key: (result.value - low) / (high - low) for key, result in results.items() if result.value is not None}
+    scores = {key: _share(result.value, metric) for key, result in results.items() if result.value is not None}
     if run.judge is None or not scores:
         reason = next((f" ({result.reason})" for result in results.values() if result.reason), "")
         what = f"no labelled answer has a value of {metric.name}{reason}"
@@ -278,8 +263,9 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
     label_cut, score_cut = scale.cut if label_cut is None else label_cut, score_cut or 1.0
     pairs = {key: (scale.named(worths[key], label_cut), scale.named(scores[key], score_cut - _EXACT)) for key in scores}
     good = [(worths[key] >= label_cut, scores[key] >= score_cut - _EXACT) for key in scores]
-    quotes = {key: results[key].details.get("quote") or results[key].details.get("justification") for key in scores}
     people = sorted({label for label, _ in pairs.values()})
+    apart = {key: {"label": label, "judged": judged} for key, (label, judged) in pairs.items() if label != judged}
+    quotes = {key: results[key].details.get("quote") or results[key].details.get("justification") for key in apart}
     return Calibration(
         metric=metric.name,
         **run.judge.model_dump(include={"model", "effort", "prompt_hashes", "origin"}),
@@ -293,11 +279,7 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
         unlabelled=labels.unlabelled,
         judge=agreement_of(list(pairs.values()), good, done.settings.confidence),
         confusion={label: dict(Counter(judged for own, judged in pairs.values() if own == label)) for label in people},
-        disagreements=[
-            Disagreement(id=key, label=label, judged=judged, quote=quotes[key])
-            for key, (label, judged) in pairs.items()
-            if label != judged
-        ],
+        disagreements=[Disagreement(id=key, **pair, quote=quotes[key]) for key, pair in apart.items()],
         answers=[LabelledAnswer(id=key, label=worth, score=scores.get(key)) for key, worth in worths.items()],
     )
 

@@ -2,10 +2,12 @@
 
 import codecs
 import errno
+import io
 import json
 import math
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,40 +24,45 @@ _MOST_OF_LINE = 32 * 1024 * 1024
 """Characters; the longest answer that is taken from a server is half of it."""
 
 
-def check_file(path: Path, most: int | None = MOST_BYTES) -> None:
-    """See that a file can be read to its end.
-
-    Args:
-        path: The file; a pipe of the shell, such as /dev/stdin, is one.
-        most: Its size in bytes, where it is read whole; None where it is not.
+def check_file(path: Path) -> None:
+    """See that a file can be read to its end; a pipe of the shell, such as /dev/stdin, is one.
 
     Raises:
-        OSError: It is not there, or is a folder, a device or a named pipe, which may never end, or it is too large.
+        OSError: It is not there, or is a folder, a device or a named pipe, which may never end.
     """
-    found = path.stat()
-    if stat.S_ISDIR(found.st_mode):
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "Is a directory")
-    of_shell = stat.S_ISFIFO(found.st_mode) and str(path).startswith(("/dev/", "/proc/"))
-    if not (stat.S_ISREG(found.st_mode) or of_shell):
+    of_shell = stat.S_ISFIFO(mode) and str(path).startswith(("/dev/", "/proc/"))
+    if not (stat.S_ISREG(mode) or of_shell):
         raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
-    if most is not None and found.st_size > most:
-        raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
 
 
-def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_whole(path: Path) -> bytes:
     """The bytes of a file.
 
     Raises:
-        OSError: As of `check_file`.
+        OSError: As of `check_file`, or it is larger than `MOST_BYTES`.
     """
-    check_file(path, most)
-    data = bytearray()
+    check_file(path)
     with path.open("rb") as file:
-        while block := file.read(1024 * 1024):  # a pipe does not say how long it is, and no buffer is for all
-            data += block
-            if len(data) > most:
-                raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
-    return bytes(data)
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES // 1024**2} MiB")
+    return data
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file in what is wrong with reading it."""
+    try:
+        yield
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        kind = "UTF-16" if error.encoding.startswith("utf-16") else "UTF-8"
+        why = "neither UTF-8 nor Windows-1252" if error.encoding == "charmap" else f"not {kind} text"
+        raise DatasetError(f"cannot read {path}: it is {why}", "save it as UTF-8") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -64,10 +71,8 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         DatasetError: It cannot be read.
     """
-    try:
+    with _reading(path):
         return read_whole(path)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
 
 
 def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
@@ -83,17 +88,14 @@ def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
     Raises:
         DatasetError: The file cannot be read, or is no text.
     """
-    data = read_bytes(path)
-    name = _encoding_of(data)
-    try:
-        return _checked(data.decode(name), path), None
-    except UnicodeDecodeError as error:
-        if name == "utf-16" or not windows:
-            raise _not_text(path, name) from error
-    try:
+    with _reading(path):
+        data = read_whole(path)
+        try:
+            return _checked(data.decode(name := _encoding_of(data)), path), None
+        except UnicodeDecodeError:
+            if name == "utf-16" or not windows:
+                raise
         return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
 
 
 def text_lines(path: Path) -> Iterator[str]:
@@ -102,30 +104,18 @@ def text_lines(path: Path) -> Iterator[str]:
     Raises:
         DatasetError: As of `read_text`; also while lines are read.
     """
-    name = "utf-8-sig"
-    try:
-        check_file(path, most=None)
-        with path.open("rb") as file:
-            name = _encoding_of(file.read(2))
-        with path.open(encoding=name, newline="\n") as text:
+    with _reading(path):
+        check_file(path)
+        with path.open("rb") as file, io.TextIOWrapper(file, _encoding_of(file.peek(2)), newline="\n") as text:
             while line := text.readline(_MOST_OF_LINE):
                 if len(line) == _MOST_OF_LINE:
                     raise DatasetError(f"cannot read {path}: a line has over {_MOST_OF_LINE:,} characters")
                 yield _checked(line, path)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise _not_text(path, name) from error
 
 
 def _encoding_of(start: bytes) -> str:
     """The encoding of a text, by its byte order mark, which decoding takes off."""
     return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
-
-
-def _not_text(path: Path, encoding: str) -> DatasetError:
-    name = encoding.removesuffix("-sig").upper()
-    return DatasetError(f"cannot read {path}: it is not {name} text", "save it as UTF-8")
 
 
 def _checked(text: str, path: Path) -> str:
@@ -151,14 +141,7 @@ def parse_json(body: bytes) -> Any:
     # Each value follows one of these signs; signs within texts are counted too, and no answer has this many.
     if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
         raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
-    value = _parsed(body, _DECODER)
-    if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
-        level, depth = [value], 0
-        while level := [item for parent in level for item in _children(parent)]:
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise ValueError("the JSON is nested too deeply")
-    return value
+    return _parsed(body, _DECODER, MAX_DEPTH)
 
 
 def parse_stored(data: bytes) -> Any:
@@ -170,11 +153,12 @@ def parse_stored(data: bytes) -> Any:
     return _parsed(data, _STORED)
 
 
-def _parsed(data: bytes, decoder: json.JSONDecoder) -> Any:
+def _parsed(data: bytes, decoder: json.JSONDecoder, most_levels: float = math.inf) -> Any:
     try:
         value = decoder.decode(data.decode(json.detect_encoding(data), "surrogatepass"))
-        escaped = b"\\u" in data and (b"\\ud" in data or b"\\uD" in data)
-        return without_surrogates(value) if escaped or b"\xed" in data or b"\x00" in data else value
+        is_deep = data.count(b"[") + data.count(b"{") > most_levels
+        may_be_broken = b"\\ud" in data or b"\\uD" in data or b"\xed" in data or b"\x00" in data
+        return without_surrogates(value, most_levels) if is_deep or may_be_broken else value
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
 
@@ -188,16 +172,18 @@ _DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
 _STORED = json.JSONDecoder()
 
 
-def _children(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+def without_surrogates(value: Any, most_levels: float = math.inf) -> Any:
+    """A parsed JSON value with a question mark in the place of each lone surrogate, also in the names of fields.
 
-
-def without_surrogates(value: Any) -> Any:
-    """A parsed JSON value with a question mark in the place of each lone surrogate, also in the names of fields."""
+    Raises:
+        RecursionError: It is nested deeper than this, or than can be walked.
+    """
+    if most_levels < 0:
+        raise RecursionError
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
-        return [without_surrogates(item) for item in value]
+        return [without_surrogates(item, most_levels - 1) for item in value]
     if isinstance(value, dict):
-        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
+        return {without_surrogates(key): without_surrogates(item, most_levels - 1) for key, item in value.items()}
     return value

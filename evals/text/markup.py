@@ -76,27 +76,6 @@ def plain(text: str) -> str:
     return _RAISED.sub(" ", _UNSEEN.sub("", text))
 
 
-# A page as a document.
-
-_HIDDEN = re.compile(
-    r"<!--.*?-->|<(script|style|nav|header|footer|aside|form|noscript|svg|template|head)\b[^>]*>.*?</\1\s*>",
-    re.DOTALL | re.IGNORECASE,
-)
-_HEADING = re.compile(r"<h([1-6])\b[^>]*>(.*?)</h\1\s*>", re.DOTALL | re.IGNORECASE)
-_PARAGRAPH = re.compile(r"<(?:p|div|section|article|[uod]l|table|pre|blockquote)\b[^>]*>", re.IGNORECASE)
-_LINE = re.compile(r"<(?:br|tr|li|dt|dd)\b[^>]*>", re.IGNORECASE)
-_ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<![a-zA-Z][^<>]*>")
-
-
-def text_of_html(page: str) -> str:
-    """The text of a page: headings as in Markdown, a line for each item and row, without navigation and scripts."""
-    text = " ".join(_HIDDEN.sub(" ", page).split())
-    text = _HEADING.sub(lambda heading: f"\n\n{'#' * int(heading[1])} {_ANY_TAG.sub('', heading[2])}\n\n", text)
-    text = _ANY_TAG.sub(" ", _LINE.sub("\n", _PARAGRAPH.sub("\n\n", text)))
-    lines = (" ".join(plain(line).split()) for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-
-
 # Marks of citations: [1], [1, 2], [2-4], [^1], 【1†source】, [[1]](https://example.org/a), [Document 1].
 
 _NUMBER = r"\d{1,4}"

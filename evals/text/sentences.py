@@ -8,14 +8,10 @@ After Kiss & Strunk 2006, with lists of English abbreviations in the place of le
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from evals.text.tokens import LEFT_OUT, UNSPACED_SIGN, lists_of, tokens
-
-if TYPE_CHECKING:
-    from nltk.tokenize import NLTKWordTokenizer
 
 _NAMES, _ANYWHERE, _NUMBERED, _STARTERS = (
     frozenset(lists_of("language")[name].split()) for name in ("before_names", "anywhere", "before_numbers", "starters")
@@ -54,8 +50,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Paragraphs, list items, headings and table rows, without the marks at their start."""
-    begin = place = 0
-    closed = True
+    begin, place, closed = 0, 0, True
     for line in text.splitlines(keepends=True):
         mark, empty = _ITEM.match(line), not _WORD.search(line)
         if closed or mark or empty:
@@ -82,22 +77,17 @@ def _ends(text: str, stop: re.Match[str], start: int) -> bool:
     return starts or not {word, word.rpartition("-")[2]} & _ANYWHERE
 
 
-@cache
-def _nltk() -> "NLTKWordTokenizer":
-    from nltk.tokenize import NLTKWordTokenizer  # noqa: PLC0415 - a second
-
-    return NLTKWordTokenizer()
-
-
 @lru_cache(maxsize=256)
 def word_set(text: str) -> frozenset[str]:
     """The distinct tokens of NLTK's word tokenizer by sentence, lower-cased, all of letters and digits.
 
     Characters of unspaced scripts are tokens of their own.
     """
-    words: set[str] = set()
+    from nltk.tokenize import NLTKWordTokenizer  # noqa: PLC0415 - a second
+
+    tokenizer, words = NLTKWordTokenizer(), set[str]()
     for sentence in sentences(text if text.isascii() else LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))):
-        for token in _nltk().tokenize(sentence):
+        for token in tokenizer.tokenize(sentence):
             if not token.isascii() and UNSPACED_SIGN.search(token):
                 words.update(tokens(token))
             elif token.isalnum():

@@ -14,11 +14,10 @@ from pydantic import BaseModel, ValidationError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from evals.errors import ConfigError
-from evals.text.decoding import check_file
+from evals.text.decoding import MAX_DEPTH, read_whole
 
-_MAX_BYTES = 20_000_000
+_MAX_CHARACTERS = 20_000_000
 """More than any file that a person writes."""
-MAX_DEPTH = 100
 _MAX_VALUES = 1_000_000
 """With every alias written out."""
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
@@ -38,8 +37,8 @@ def load_yaml(text: str) -> Any:
     Raises:
         YamlTextError: It is no YAML, has two keys of one name, or is beyond the limits.
     """
-    if len(text) > _MAX_BYTES:
-        raise YamlTextError(f"it is longer than {_MAX_BYTES:,} characters")
+    if len(text) > _MAX_CHARACTERS:
+        raise YamlTextError(f"it is longer than {_MAX_CHARACTERS:,} characters")
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
@@ -94,9 +93,7 @@ def read_yaml(path: Path, what: str) -> FileLayer:
         ConfigError: It cannot be read, is no YAML or no mapping, or names a key twice.
     """
     try:
-        check_file(path, most=None)
-        with path.open("rb") as file:
-            data = load_yaml(file.read(_MAX_BYTES + 1).decode("utf-8"))
+        data = load_yaml(read_whole(path).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
     except (YamlTextError, UnicodeDecodeError) as error:

@@ -1,7 +1,6 @@
 """An imitation of the Chat Completions API: what it and the servers of others refuse, and the bodies of its replies."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,6 @@ from messages_api.schema_rules import SchemaError, check_schema
 
 _MARK = "JSON schema:\n"
 _FIELDS = frozenset(["model", "messages", "response_format", "max_completion_tokens", "max_tokens", "reasoning_effort"])
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Behaviour:
 
 
 class ChatApi(LoopbackApi):
-    """The API. A rule may also say `filter`, `place` of the text, `usage` or `body`, and `error` beside a `status`."""
+    """The API. A rule may also say `filter`, `usage` or `body`, and `error` beside a `status`."""
 
     path = "/v1"
 
@@ -93,8 +91,6 @@ class ChatApi(LoopbackApi):
             told = f"Invalid parameter: 'response_format' of type '{form['type']}' is not supported with this model."
             raise _refusal(400, told, param="response_format")
         bound = form["json_schema"]
-        if bound.keys() != {"name", "strict", "schema"} or not _NAME.fullmatch(bound["name"]) or not bound["strict"]:
-            raise _refusal(400, "Invalid 'response_format.json_schema'", param="response_format")
         try:
             check_schema(bound["schema"])
         except SchemaError as error:
@@ -125,14 +121,7 @@ def _compose(then: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         text, finish = text[: then["truncate"]], "length"
     if "filter" in then:
         text, finish = "", "content_filter"
-    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": then.get("refuse")}
-    if "refuse" in then:
-        message["content"] = None
-    if then.get("place") == "reasoning_content":
-        message |= {"content": "", "reasoning_content": text}
-    if then.get("place") == "tool_calls":
-        call = {"id": "call_1", "type": "function", "function": {"name": "verdict", "arguments": text}}
-        message, finish = {**message, "content": None, "tool_calls": [call]}, "tool_calls"
+    message = {"role": "assistant", "content": None if "refuse" in then else text, "refusal": then.get("refuse")}
     words, spoken = [len(each["content"].split()) for each in body["messages"]], len(text.split())
     usage = {
         "prompt_tokens": sum(words),

@@ -11,9 +11,8 @@ from generate.conftest import HARBOUR, write_files
 from other_servers.loopback import serving
 
 from evals.errors import ConfigError
-from evals.generate.documents import SourceDocument, read_documents
+from evals.generate.documents import SourceDocument, read_documents, text_of_html
 from evals.generate.passages import LONGEST, SHORTEST, PassageSet
-from evals.text.markup import text_of_html
 from evals.text.tokens import tokens
 
 WORDS = [

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from evals.datasets.tables import as_list, csv_rows, is_nothing
 from evals.errors import DatasetError
-from evals.text.decoding import read_text
+from evals.text.decoding import read_text, text_lines
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\x1c\x1d\x1e\x85\u2028\u2029"), max_size=12)
 TABLES = st.lists(st.tuples(CELLS.filter(str.strip), CELLS), min_size=1, max_size=5)
@@ -74,6 +75,16 @@ def test_only_what_is_not_utf_8_is_windows_1252_and_that_is_said(path: Path) -> 
         read_text(path)
     path.write_bytes("question\n€49,90 – für".encode())
     assert read_text(path, windows=True)[1] is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_lines_of_a_pipe_are_read_from_the_first_on(encoding: str) -> None:
+    """A shell hands over what a command prints; unlike a file, it can be opened only once."""
+    reader, writer = os.pipe()
+    os.write(writer, "one\ntwo\n".encode(encoding))
+    os.close(writer)
+    assert list(text_lines(Path(f"/dev/fd/{reader}"))) == ["one\n", "two\n"]
+    os.close(reader)
 
 
 PASSAGES = st.lists(st.text(min_size=1).filter(lambda text: not is_nothing(text)), min_size=1, max_size=5)

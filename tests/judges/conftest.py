@@ -1,23 +1,25 @@
 """Runs that a judge takes part in, and imitations of the Chat Completions API and of what is no API at all."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_api.server import ChatApi
+from judges.money_of import JUDGE, Configure
 
 from evals.config import EvalConfig
+from evals.judges import models
 from evals.judges.money import PriceConfig
 
-JUDGE = {"then": {"python": "judge"}}
-"""What makes the imitation of the Messages API judge by its rules."""
+
+@pytest.fixture(autouse=True)
+def _few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "RETRIES", 1)
 
 
 @pytest.fixture
-def config(
-    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., EvalConfig]:
+def config(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
     """An evaluation of eight golden questions by a judge without a cache; a dollar for a million tokens.
 
     Keywords replace keys of the configuration, those of `judge` one by one.

@@ -1,43 +1,42 @@
-"""A program that evaluates and kills itself: ``python killed.py PLACE NAME NUMBER before|after configuration.json``.
+"""An evaluation that kills its own process at a call of a function, before or after it; nothing is cleaned up."""
 
-It dies at that call of a function of a module or class, before or after it; nothing is cleaned up, as by a kill from
-outside.
-"""
-
-import importlib
-import json
 import os
 import signal
-import sys
 from itertools import count
-from pathlib import Path
+from multiprocessing import get_context
+from pkgutil import resolve_name
 from typing import Any
+
+from servers import PATIENCE_S
 
 from evals.config import EvalConfig
 from evals.runner import run_evaluation
+from evals.schemas import EvalRun
+from evals.store.runs import RunStore
 
 
-def kill_at(place: str, function: str, number: int, when: str) -> None:
-    """Replace a function of `module` or a method of `module:Class` by one that kills this process."""
-    module, _, name = place.partition(":")
-    owner = importlib.import_module(module)
-    owner = getattr(owner, name) if name else owner
-    real, times = getattr(owner, function), count(1)
+def killed(config: EvalConfig, *where: object) -> EvalRun:
+    """A run whose process dies: at `module` or `module:Class`, function, number of the call, before or after it."""
+    process = get_context("spawn").Process(target=_evaluate, args=(config, *where))
+    process.start()
+    process.join(PATIENCE_S)
+    assert process.exitcode == -signal.SIGKILL
+    (run,) = RunStore(config.runs_dir).runs()
+    return run
 
-    def die(wanted: str, turn: int) -> None:
-        if (turn, when) == (number, wanted):
-            os.kill(os.getpid(), signal.SIGKILL)
+
+def _evaluate(config: EvalConfig, place: str, function: str, number: int, when: str) -> None:
+    owner, times = resolve_name(place), count(1)
+    real = getattr(owner, function)
 
     def deadly(*arguments: Any, **options: Any) -> Any:
-        turn = next(times)
-        die("before", turn)
+        is_last = next(times) == number
+        if is_last and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
         result = real(*arguments, **options)
-        die("after", turn)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
         return result
 
     setattr(owner, function, deadly)
-
-
-if __name__ == "__main__":
-    kill_at(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
-    run_evaluation(EvalConfig(**json.loads(Path(sys.argv[5]).read_text())))
+    run_evaluation(config)

@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import Call, CallFailed, JudgeReply
+from evals.judges.models import Call, JudgeReply
 from evals.runtime import run_anywhere
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
 
 GOOD = {"quote": "at noon", "justification": "It says so.", "verdict": "relevant", "injection_suspected": False}
 USED = JudgeUsage(input_tokens=900, output_tokens=100)
 
-Said = JudgeReply | Exception | Callable[[Call], JudgeReply]
+Said = JudgeReply | Exception | Callable[[Call], Awaitable[JudgeReply]]
 
 
 def says(reply: Any, **fields: Any) -> JudgeReply:
@@ -43,7 +43,7 @@ class Scripted:
         said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
         if isinstance(said, Exception):
             raise said
-        return said if isinstance(said, JudgeReply) else said(call)
+        return said if isinstance(said, JudgeReply) else await said(call)
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -66,6 +66,10 @@ def decide(judge: LLMJudge, *requests: VerdictRequest, **options: Any) -> list[J
     return run_anywhere(all_of_them())
 
 
-def failed(message: str = "HTTP 500: gone", **fields: Any) -> CallFailed:
-    """A call without a reply."""
-    return CallFailed(message, **fields)
+def decide_at_once(judge: LLMJudge, *requests: VerdictRequest) -> list[JudgeVerdict]:
+    """The verdicts on requests that are made at the same time; of those that end in an error, none."""
+
+    async def all_of_them() -> list[Any]:
+        return await asyncio.gather(*map(judge.decide, requests), return_exceptions=True)
+
+    return [verdict for verdicts in run_anywhere(all_of_them()) if isinstance(verdicts, list) for verdict in verdicts]

@@ -13,25 +13,11 @@ from evals.scoring.stats import wilson
 from evals.store.runs import saved_calibrations
 
 
-@pytest.mark.parametrize("effort", ["low", None])
-def test_a_calibration_is_of_the_effort_that_judged(
-    evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path, effort: str | None
-) -> None:
-    """Else it would be shown with runs of another effort, which may be another judge."""
-    labels, settings, runs = tmp_path / "labels.jsonl", tmp_path / "c.yml", tmp_path / "runs"
-    asked = {"question": "When does it sail?", "expected_answer": "At noon.", "answer": "It sails at noon."}
-    labels.write_text(json.dumps({**asked, "label": "correct"}), encoding="utf-8")
-    settings.write_text(json.dumps({"judge": {"effort": effort}}), encoding="utf-8")
-    done = evals_cli("calibrate", labels, "--config", settings, "--runs-dir", runs)
-    assert done.code == 0, done.err
-    assert [calibration.effort for calibration in saved_calibrations(runs)] == [effort]
-
-
 @pytest.fixture
 def calibrated(evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path) -> Callable[..., Any]:
     """Calibrate on answers with these labels, which the imitation of the judge calls correct; keywords are columns."""
 
-    def calibrate(labels: dict[str, dict[str, Any]], *flags: str) -> Any:
+    def calibrate(labels: dict[str, dict[str, Any]], *flags: object) -> Any:
         asked = {"expected_answer": "At noon.", "answer": "It sails at noon."}
         rows = [{"question": f"When does {name} sail?", **asked, **columns} for name, columns in labels.items()]
         file = tmp_path / "labels.jsonl"
@@ -41,6 +27,17 @@ def calibrated(evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path) ->
         return done.json
 
     return calibrate
+
+
+@pytest.mark.parametrize("effort", ["low", None])
+def test_a_calibration_is_of_the_effort_that_judged(
+    calibrated: Callable[..., Any], tmp_path: Path, effort: str | None
+) -> None:
+    """Else it would be shown with runs of another effort, which may be another judge."""
+    settings = tmp_path / "c.yml"
+    settings.write_text(json.dumps({"judge": {"effort": effort}}), encoding="utf-8")
+    calibrated({"it": {"label": "correct"}}, "--config", settings)
+    assert [calibration.effort for calibration in saved_calibrations(tmp_path / "runs")] == [effort]
 
 
 JUSTIFIED = {"quote": "", "justification": "Half of it.", "verdict": "partly_correct", "injection_suspected": False}
@@ -72,19 +69,21 @@ def test_what_counts_as_good_can_be_set(
     assert found["disagreements"][0]["quote"] == "Half of it."
 
 
-def test_labels_on_another_metric_are_left_out(calibrated: Callable[..., Any]) -> None:
-    """A sheet may hold several; what names no metric is about the one that is given."""
-    rows = {"A": {"metric": "answer_correctness"}, "B": {"metric": "answer_relevancy"}, "C": {}}
-    labels = {name: {"label": "yes", **columns} for name, columns in rows.items()}
-    found = calibrated(labels, "--metric", "answer_correctness")
-    assert (found["judge"]["agreement"]["n"], found["unlabelled"]) == (2, 0)
-
-
-def test_what_people_did_not_decide_is_no_label(calibrated: Callable[..., Any]) -> None:
-    """It is counted, and not judged."""
-    words = ["cannot tell", "?", "Unsure", "skip", "N/A", ""]
-    found = calibrated({f"ferry {word!r}": {"label": word} for word in ["yes", *words]})
-    assert (found["unlabelled"], len(found["answers"])) == (len(words), 1)
+@pytest.mark.parametrize(
+    ("rows", "counted", "unlabelled"),
+    [
+        ([{"metric": "answer_correctness"}, {"metric": "answer_relevancy"}, {}], 2, 0),
+        ([{}, *({"label": label} for label in ("cannot tell", "?", "Unsure", "skip", "N/A", ""))], 1, 6),
+    ],
+)
+def test_what_is_about_another_metric_or_open_is_no_label(
+    calibrated: Callable[..., Any], rows: list[dict[str, Any]], counted: int, unlabelled: int
+) -> None:
+    """What names no metric is about the one that is given; what people did not decide is counted, and not judged."""
+    found = calibrated(
+        {str(n): {"label": "yes", **row} for n, row in enumerate(rows)}, "--metric", "answer_correctness"
+    )
+    assert (found["judge"]["agreement"]["n"], found["unlabelled"]) == (counted, unlabelled)
 
 
 def test_the_interval_of_kappa_is_wider_than_that_of_agreement() -> None:

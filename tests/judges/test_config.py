@@ -52,7 +52,6 @@ def test_a_prefix_goes_before_the_provider(layers: list[Any], provider: str, mod
         ({"base_url": "http://h:port/v1"}, "[Pp]ort"),
         ({"base_url": "http://me:secret@h/v1"}, "must hold no login"),
         ({"base_url": "http://sk-secret@h/v1"}, "must hold no login"),
-        ({"base_url": "http://:secret@h/v1"}, "must hold no login"),
         ({"base_url": "http://h/v1?token=1"}, "neither"),
         ({"base_url": "http://h/v1#part"}, "neither"),
         ({"base_url": "http://h:0/v1"}, "must begin with http"),

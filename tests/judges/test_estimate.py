@@ -2,10 +2,11 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from judges.money_of import Configure, money
 
 from evals.config import EvalConfig
 from evals.run.checks import check_config, estimate_of
@@ -13,15 +14,20 @@ from evals.run.estimate import Estimate
 from evals.run.saved import answers_of_run, estimate_saved, rescore
 from evals.run.workload import load_workload
 from evals.runner import run_evaluation
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-
-Configure = Callable[..., EvalConfig]
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 
 
-def estimated(config: EvalConfig) -> Estimate:
-    workload = load_workload(config)
-    records = [EvalRecord(question=question) for question in workload.questions]
-    found = estimate_of(config, check_config(config), records)
+def estimated(config: EvalConfig, records: Sequence[EvalRecord] = ()) -> Estimate:
+    """What judging takes of these records, else of the questions of the configuration."""
+    asked = records or [EvalRecord(question=question) for question in load_workload(config).questions]
+    found = estimate_of(config, check_config(config), asked)
+    assert found is not None
+    return found
+
+
+def estimated_again(run: EvalRun, config: EvalConfig) -> Estimate:
+    """What it takes to judge the answers of a saved run."""
+    found = estimate_saved(answers_of_run(run, config), check_config(config), config)
     assert found is not None
     return found
 
@@ -37,13 +43,11 @@ def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     settings = config(suite=[suite], samples_per_dataset=24, prices={})
     before = estimated(settings)
     assert messages_api.log() == []
-    paid = run_evaluation(settings).judge
-    assert paid is not None
-    assert paid.cost_usd is not None
+    calls, cost, _ = money(run_evaluation(settings))
     after = estimated(settings)
     for found in (before, after):
-        assert 0 < (found.cost_low_usd or 0.0) <= paid.cost_usd <= (found.cost_high_usd or 0.0)
-        assert 0.6 * paid.calls <= found.calls <= 1.5 * paid.calls
+        assert 0 < (found.cost_low_usd or 0.0) <= cost <= (found.cost_high_usd or 0.0)
+        assert 0.6 * calls <= found.calls <= 1.5 * calls
     assert (after.cost_high_usd or 0.0) - (after.cost_low_usd or 0.0) < (before.cost_high_usd or 0.0)
     assert ("assuming 10 chunks" in before.basis, "sizes from run" in after.basis) == (True, True)
     elsewhere = config(suite=[suite], samples_per_dataset=24, prices={}, rag_server_url="http://127.0.0.1:1")
@@ -66,16 +70,12 @@ def test_what_is_there_already_is_not_estimated(config: Configure, place: str) -
     settings = config(judge={"cache": True})
     run = run_evaluation(settings)
     shutil.rmtree(settings.runs_dir / place, ignore_errors=True)
-    assert run.judge is not None
-    found = estimate_saved(answers_of_run(run, settings), check_config(settings), settings)
-    assert found is not None
-    assert (found.calls, found.cached, found.cost_high_usd) == (0, run.judge.calls, 0.0)
+    found, calls = estimated_again(run, settings), money(run)[0]
+    assert (found.calls, found.cached, found.cost_high_usd) == (0, calls, 0.0)
     assert "are there already" in str(found)
     other = config(judge={"cache": True, "repeats": 3})
-    more = estimate_saved(answers_of_run(run, other), check_config(other), other)
-    assert more is not None
-    assert more.calls == 2 * run.judge.calls
-    assert asyncio.run(rescore(run, other)).judge.calls == more.calls  # type: ignore[union-attr]
+    more = estimated_again(run, other)
+    assert more.calls == 2 * calls == money(asyncio.run(rescore(run, other)))[0]
 
 
 def test_a_stored_reply_that_does_not_fit_is_none(config: Configure) -> None:
@@ -83,31 +83,23 @@ def test_a_stored_reply_that_does_not_fit_is_none(config: Configure) -> None:
     settings = config(judge={"cache": True}, suite=["claims"])
     run = run_evaluation(settings)
     before = estimated(config(judge={"cache": True}, suite=["claims"], runs_dir=settings.runs_dir / "empty"))
-    assert run.judge is not None
     for path in (settings.runs_dir / ".judge-cache").rglob("*.json"):
         path.write_text('{"reply": {"verdict": "x"}}', encoding="utf-8")
     assert (estimated(settings).calls, estimated(settings).cached) == (before.calls, 0)
     again = run_evaluation(settings)
-    assert again.judge is not None
-    assert (again.status, again.judge.calls) == ("complete", run.judge.calls)
+    assert (again.status, money(again)[0]) == ("complete", money(run)[0])
 
 
-@pytest.mark.parametrize(("place", "said"), [(None, None), (2.0, None), (0.5, "may not do"), (-0.01, "may not do")])
-def test_a_budget_below_the_range_is_warned_of(config: Configure, place: float | None, said: str | None) -> None:
-    """By where it is in the range: 0 is its lower end, 1 the upper one."""
-    range_ = estimated(config())
-    low, high = range_.cost_low_usd or 0.0, range_.cost_high_usd or 0.0
-    warning = range_.warning(None if place is None else low + place * (high - low))
-    assert (warning is None) is (said is None)
-    assert (said or "") in (warning or "")
-
-
-@pytest.mark.parametrize(("spent", "warned"), [(0.4, False), (0.6, True)])
-def test_what_is_spent_already_is_counted_against_the_budget(config: Configure, spent: float, warned: bool) -> None:
-    """A budget holds for the parts of a resumed run together; as shares of one that is twice the upper end."""
-    range_ = estimated(config())
-    budget = 2 * (range_.cost_high_usd or 0.0)
-    assert (range_.warning(budget, spent * budget) is not None) is warned
+@pytest.mark.parametrize(
+    ("budget", "spent", "warned"),
+    [(2.0, 0.0, False), (0.99, 0.0, True), (0.01, 0.0, True), (2.0, 0.9, False), (2.0, 1.1, True)],
+)
+def test_a_budget_below_the_range_is_warned_of(config: Configure, budget: float, spent: float, warned: bool) -> None:
+    """As shares of its upper end; what the earlier parts of a resumed run spent counts too."""
+    found = estimated(config())
+    most = found.cost_high_usd or 0.0
+    assert ("may not do" in (found.warning(budget * most, spent * most) or "")) is warned
+    assert found.warning(None) is None
 
 
 def test_an_unknown_price_is_said(config: Configure) -> None:
@@ -131,10 +123,7 @@ def test_many_questions_are_extrapolated(config: Configure) -> None:
     """From all over them, as those of one dataset stand together."""
     answer = EvalResponse(answer="It takes 96 hours for all members of the club.", chunks=[])
     asked = [EvalQuestion(id=str(n), question="How long?", expected_answer="It takes 96 hours.") for n in range(900)]
-    settings = config()
-    records = [EvalRecord(question=question, response=answer) for question in asked]
-    found = estimate_of(settings, check_config(settings), records)
-    assert found is not None
+    found = estimated(config(), [EvalRecord(question=question, response=answer) for question in asked])
     assert (found.calls, found.basis) == (2 * 900, "over the answers that are there")
 
 
@@ -142,7 +131,5 @@ def test_kept_replies_of_many_questions_are_extrapolated_too(config: Configure) 
     """What is there already is said of all of them."""
     settings = config(judge={"cache": True})
     run = run_evaluation(settings)
-    assert run.judge is not None
-    found = estimate_of(settings, check_config(settings), run.records() * 100)
-    assert found is not None
-    assert (found.calls, found.cached) == (0, pytest.approx(100 * run.judge.calls, rel=0.02))
+    found = estimated(settings, run.records() * 100)
+    assert (found.calls, found.cached) == (0, pytest.approx(100 * money(run)[0], rel=0.02))

@@ -1,24 +1,17 @@
 """What a run says that its judge cost, held against what the imitations of both APIs say that they replied."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from chat_api.server import ChatApi
-from judges.money_of import money, scores
+from judges.money_of import JUDGE, Configure, money, scores, verdicts_of
 from messages_api.loopback import LoopbackApi
 
 from evals.config import EvalConfig
 from evals.judges import models
 from evals.judges.money import PriceConfig
 from evals.runner import run_evaluation
-
-JUDGE = {"then": {"python": "judge"}}
-PRICES = {"cache_read": 0.1, "cache_write": 1.25}
-"""Dollars for a million tokens, beside one for others that are read, and eight for those that are written."""
-
-Configure = Callable[..., EvalConfig]
 
 
 def replies(api: LoopbackApi) -> list[dict[str, Any]]:
@@ -48,7 +41,7 @@ def judged(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-fine")
     monkeypatch.setattr(models, "RETRIES", 4)
     api: LoopbackApi = chat_api if request.param.startswith("openai") else messages_api
-    price = PriceConfig(input=1, output=8, **PRICES)
+    price = PriceConfig(input=1, output=8, cache_read=0.1, cache_write=1.25)
     judge = {"model": request.param, "base_url": api.url, "concurrency": 1}
 
     def make(**keys: Any) -> EvalConfig:
@@ -59,31 +52,50 @@ def judged(
 
 
 @pytest.mark.parametrize(
-    ("rule", "failure"),
+    "rule",
     [
-        ({"times": 0}, None),
-        ({"times": 3, "then": {"status": 429}}, None),
-        ({"times": 3, "then": {"status": 529}}, None),
-        ({"times": 1, "then": {"text": "I think that it is fine."}}, None),
-        ({"schema_has": "claims", "times": 1, "then": {"truncate": 5}}, None),
-        ({"schema_has": "claims", "then": {"truncate": 5}}, "truncated"),
-        ({"schema_has": "claims", "then": {"refuse": "cyber"}}, "refused"),
-        ({"schema_has": "claims", "then": {"text": "I think that it is fine."}}, "unparsable"),
+        {"times": 0},
+        *({"times": 3, "then": {"status": status}} for status in (408, 429, 500, 503, 529)),
+        {"times": 1, "then": {"text": "I think that it is fine."}},
+        {"schema_has": "claims", "times": 1, "then": {"truncate": 5}},
     ],
 )
-def test_a_run_says_what_was_charged(
-    judged: tuple[Configure, LoopbackApi], rule: dict[str, Any], failure: str | None
-) -> None:
-    """Refused, cut and useless replies are paid for, calls that got an error are not; a second run costs nothing."""
+def test_a_run_says_what_was_charged(judged: tuple[Configure, LoopbackApi], rule: dict[str, Any]) -> None:
+    """What cannot be used is paid for, calls that got an error are not; a second run costs nothing."""
     configure, api = judged
     api.script(rule, JUDGE)
     first = run_evaluation(configure(judge={"cache": True}))
-    assert set(first.outcomes.judge) == {failure} - {None}
-    assert money(first)[0] == len(replies(api))
-    assert money(first)[1] == pytest.approx(charged(api), rel=1e-9)
-    if failure is None:
-        second = run_evaluation(configure(judge={"cache": True}))
-        assert (len(replies(api)), money(second), scores(second)) == (money(first)[0], (0, 0.0, 0), scores(first))
+    assert (first.status, first.outcomes.judge) == ("complete", {})
+    assert money(first)[:2] == (len(replies(api)), pytest.approx(charged(api), rel=1e-9))
+    second = run_evaluation(configure(judge={"cache": True}))
+    assert (len(replies(api)), money(second), scores(second)) == (money(first)[0], (0, 0.0, 0), scores(first))
+
+
+@pytest.mark.parametrize(
+    ("then", "failure", "attempts"),
+    [
+        ({"refuse": "cyber"}, "refused", 1),
+        ({"truncate": 5}, "truncated", 2),
+        ({"text": "I think that it is fine."}, "unparsable", 2),
+        ({"status": 400}, "rejected", 1),
+        ({"status": 529}, "transport", 1),
+    ],
+)
+def test_what_is_lost_is_counted_and_paid_and_makes_the_run_partial(
+    judged: tuple[Configure, LoopbackApi], then: dict[str, Any], failure: str, attempts: int
+) -> None:
+    """By kind; the metrics say why they have no value; a setting says how much may be lost."""
+    configure, api = judged
+    api.script({"schema_has": "claims", "then": then}, JUDGE)
+    run = run_evaluation(configure())
+    assert (run.status, set(run.outcomes.judge)) == ("partial", {failure})
+    lost = [verdict.attempts for verdict in verdicts_of(run) if verdict.failure]
+    assert set(lost) == {attempts}
+    calls = len(replies(api)) + (len(lost) if "status" in then else 0)
+    assert money(run)[:2] == (calls, pytest.approx(charged(api), rel=1e-9))
+    reasons = {score.reason for record in run.records() for score in record.scores if score.missing == "judge"}
+    assert any((reason or "").startswith(f"judge {failure}") for reason in reasons)
+    assert run_evaluation(configure(judge={"max_error_rate": 1.0})).status == "complete"
 
 
 def test_a_call_that_timed_out_and_was_repeated_counts_once(

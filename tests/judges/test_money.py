@@ -58,11 +58,8 @@ def test_the_users_price_goes_before_the_list(prices: dict[str, float], dollars:
 @pytest.mark.parametrize(
     ("url", "known"), [(None, True), ("https://eu.api.openai.com/v1", True), ("http://127.0.0.1/v1", False)]
 )
-def test_a_server_of_ones_own_has_no_vendors_price(
-    url: str | None, known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_of_ones_own_has_no_vendors_price(url: str | None, known: bool) -> None:
     """Whatever its model is called."""
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert (judge_price({}, "openai", url, batch=False)("gpt-4o", USAGE) is not None) is known
 
 
@@ -82,9 +79,12 @@ def test_a_verdict_that_is_taken_over_costs_nothing_and_keeps_what_it_saved() ->
 
 
 def verdict(request: str = "answer_relevancy", **fields: Any) -> JudgeVerdict:
-    return JudgeVerdict(
-        **{"request": request, "reply": GOOD, "cost_usd": 0.01, "usage": USAGE, "prompt_hash": "h", **fields}
-    )
+    usual = {"reply": GOOD, "cost_usd": 0.01, "usage": USAGE, "prompt_hash": "h"}
+    return JudgeVerdict(**{"request": request, **usual, **fields})
+
+
+def lost(failure: str) -> JudgeVerdict:
+    return verdict(reply=None, failure=failure)
 
 
 def record(*questions: list[JudgeVerdict], repeats: int = 1) -> JudgeRecord:
@@ -98,9 +98,9 @@ def notes(*verdicts: JudgeVerdict, prevented: int = 0) -> list[str]:
 def test_a_record_sums_what_was_paid() -> None:
     """Retries, failures and earlier tries included; a cached reply costs nothing and says what it saved."""
     earlier = JudgeSpending(calls=1, usage=USAGE, cost_usd=0.01)
-    lost = verdict(reply=None, failure="unparsable", attempts=2, cost_usd=0.02, usage=USAGE + USAGE)
+    useless = verdict(reply=None, failure="unparsable", attempts=2, cost_usd=0.02, usage=USAGE + USAGE)
     cached = verdict(attempts=0, cost_usd=0.0, usage=None, cached=True, saved_usd=0.03)
-    found = record([verdict(), lost], [verdict(earlier=earlier), cached], [])
+    found = record([verdict(), useless], [verdict(earlier=earlier), cached], [])
     assert (found.calls, found.cached, found.cost_usd, found.saved_usd) == (5, 1, pytest.approx(0.05), 0.03)
     assert (found.usage.output_tokens, found.unpriced, found.cost_per_query_usd) == (5000, 0, pytest.approx(0.025))
 
@@ -120,19 +120,9 @@ def test_a_record_says_who_judged_by_what_and_what_is_missing() -> None:
 )
 def test_losses_are_too_many_above_their_share(failed: int, most: float, above: bool) -> None:
     """Of ten decisions; a share that is reached exactly is allowed."""
-    lost = [verdict(reply=None, failure="transport")] * failed
-    tally = VerdictTally([[*lost, *[verdict()] * (10 - failed)]])
+    tally = VerdictTally([[*[lost("transport")] * failed, *[verdict()] * (10 - failed)]])
     assert tally.failed_above(most) is above
     assert not VerdictTally([]).failed_above(most)
-
-
-def test_a_note_counts_what_was_lost_by_its_kind() -> None:
-    """The most frequent first; three other models are enough to name."""
-    failures = ["refused", "truncated", "truncated"]
-    lost = [verdict(reply=None, failure=failure) for failure in failures]
-    assert any("missing on 3 of 4 decisions (2 truncated, 1 refused)" in note for note in notes(verdict(), *lost))
-    (named,) = notes(*(verdict(model=f"model-{letter}") for letter in "dcba"))
-    assert named.endswith("which was asked: model-a, model-b, model-c")
 
 
 @pytest.mark.parametrize(
@@ -152,19 +142,22 @@ def test_a_cost_of_which_nothing_is_known_is_none(verdicts: list[JudgeVerdict], 
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("verdicts", "said"),
     [
-        ({"reply": None, "failure": "transport"}, "verdict is missing on 1 of 1 decision"),
-        ({"reply": None, "failure": "rejected"}, "API rejected the requests for 1 decision"),
-        ({"reply": None, "failure": "too_long"}, "requests are too long for 1 decision"),
-        ({"reply": {**GOOD, "quote_not_found": True}}, "quotation was not found for 1 of 1 item"),
-        ({"reply": {**GOOD, "injection_suspected": True}}, "data may hold a prompt injection"),
-        ({"model": "claude-haiku-5-5"}, "replies name another model than claude-sonnet-5-5"),
+        (
+            [lost("refused"), lost("truncated"), lost("truncated"), verdict()],
+            "missing on 3 of 4 decisions (2 truncated, 1",
+        ),
+        ([lost("rejected")], "API rejected the requests for 1 decision"),
+        ([lost("too_long")], "requests are too long for 1 decision"),
+        ([verdict(reply={**GOOD, "quote_not_found": True})], "quotation was not found for 1 of 1 item"),
+        ([verdict(reply={**GOOD, "injection_suspected": True})], "data may hold a prompt injection"),
+        ([verdict(model=model) for model in "dcba"], "another model than claude-sonnet-5-5, which was asked: a, b, c"),
     ],
 )
-def test_what_a_reader_must_know_is_a_note(fields: dict[str, Any], said: str) -> None:
-    """Each begins with whose it is."""
-    assert any(note.startswith(f"{NOTE} {said}") for note in notes(verdict(**fields)))
+def test_what_a_reader_must_know_is_a_note(verdicts: list[JudgeVerdict], said: str) -> None:
+    """Each begins with whose it is; what is most frequent comes first, and three other models are enough to name."""
+    assert any(said in note and note.startswith(NOTE) for note in notes(*verdicts))
 
 
 @pytest.mark.parametrize("named", [None, "claude-sonnet-5-5", "claude-sonnet-5-5-20261001", "Claude-Sonnet-5-5-latest"])
@@ -187,10 +180,9 @@ def test_labels_of_a_list_are_compared_by_ids_or_shares() -> None:
     """Claims that each repeat finds anew have none."""
     by_id = [{"claims": [{"id": 1, "verdict": x}, {"id": 2, "verdict": "a"}]} for x in "ab"]
     by_share = [{"claims": [{"verdict": x} for x in labels]} for labels in ("ab", "aaab")]
-    for replies, found in ((by_id, [1.0, 0.0]), (by_share, [0.25])):
-        assert disagreements([verdict(repeat=n, reply=reply) for n, reply in enumerate(replies)]) == {
-            "answer_relevancy": found
-        }
+    for replies, rates in ((by_id, [1.0, 0.0]), (by_share, [0.25])):
+        found = disagreements([verdict(repeat=n, reply=reply) for n, reply in enumerate(replies)])
+        assert found == {"answer_relevancy": rates}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from judges.money_of import JUDGE, Configure, judge_of
 from messages_api.schema_rules import SchemaError, check_schema, nodes
 
 from evals.config import EvalConfig
@@ -17,12 +18,11 @@ from evals.judges.cache import key_of
 from evals.judges.models import Call, Identity
 from evals.judges.prompts import PromptBook, load_prompt, prompt_names, read_prompt, usual_reply
 from evals.judges.replies import fitted
-from evals.metrics.judge_tasks import FAITHFULNESS, JudgeTask, chain
+from evals.metrics.judge_tasks import JudgeTask, chain
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.registry import METRICS
-from evals.metrics.sample import ABSTENTION, Sample
+from evals.metrics.sample import ABSTENTION
 from evals.runner import run_evaluation
-from evals.schemas import EvalQuestion, EvalResponse, RetrievedChunk
 
 every_prompt = pytest.mark.parametrize("name", prompt_names())
 NAME = "answer_relevancy"
@@ -151,16 +151,6 @@ def test_every_metric_asks_by_a_prompt_that_exists() -> None:
     assert {ABSTENTION, *(task.prompt for task in tasks)} == set(prompt_names())
 
 
-def test_an_answer_cites_the_passages_that_the_judge_is_shown() -> None:
-    """By the ids that they have there, in whatever order they are."""
-    chunks = [RetrievedChunk(text=f"chunk {number}") for number in range(1, 6)]
-    answer = EvalResponse(answer="First [1]. Fourth [4]. Last [5].", chunks=chunks)
-    (request,) = FAITHFULNESS.requests(Sample(EvalQuestion(question="Where?"), answer))
-    texts = {passage["id"]: passage["text"] for passage in request.data["contexts"]}
-    cited = re.findall(r"\[(\d+)\]", request.data["answer"])
-    assert [texts[int(number)] for number in cited] == ["chunk 1", "chunk 4", "chunk 5"]
-
-
 # What a run changes.
 
 
@@ -176,7 +166,7 @@ def changed(folder: Path, **fields: Any) -> Path:
 
 @pytest.mark.parametrize(
     ("keys", "said"),
-    [({"notes": "TTFT is a time."}, "TTFT is a time."), ({"language": "German"}, 'justification" in German.')],
+    [({"notes": "TTFT is a time."}, " is a time.\nRead the data by"), ({"language": "German"}, '" in German.')],
 )
 def test_notes_and_language_are_in_every_prompt_and_its_hash(keys: dict[str, str], said: str) -> None:
     """Behind our instructions, so that calls share their beginning; without them nothing changes."""
@@ -189,21 +179,19 @@ def test_notes_and_language_are_in_every_prompt_and_its_hash(keys: dict[str, str
         assert PromptBook().of(name) == name
 
 
-def test_a_changed_prompt_is_asked_anew(config: Callable[..., EvalConfig], messages_api: Any, tmp_path: Path) -> None:
+def test_a_changed_prompt_is_asked_anew(config: Configure, messages_api: Any, tmp_path: Path) -> None:
     """Its replies are not those of the cache; the other prompts' are."""
     judge, keys = {"cache": True}, {"suite": [], "metrics": [NAME, "contradiction"]}
     folder = changed(tmp_path / "prompts", system="Say whether the answer is to the point. Be strict.")
     first = run_evaluation(config(**keys, judge=judge))
     messages_api.reset()
-    messages_api.script({"then": {"python": "judge"}})
+    messages_api.script(JUDGE)
     second = run_evaluation(config(**keys, judge={**judge, "prompts": folder}))
     asked = [json.dumps(entry) for entry in messages_api.log() if entry["body"]]
     assert asked
     assert all("Be strict." in each for each in asked)
-    assert first.judge is not None
-    assert second.judge is not None
-    hashes = first.judge.prompt_hashes
-    assert {name for name in hashes if second.judge.prompt_hashes[name] != hashes[name]} == {NAME}
+    hashes, changed_hashes = judge_of(first).prompt_hashes, judge_of(second).prompt_hashes
+    assert {name for name in hashes if changed_hashes[name] != hashes[name]} == {NAME}
 
 
 @pytest.mark.parametrize(

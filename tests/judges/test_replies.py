@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judges.scripted import GOOD, says
+from judges.scripted import says
 
 from evals.judges.llm_judge import is_usable
 from evals.judges.prompts import load_prompt
@@ -78,10 +78,13 @@ def test_a_verdict_is_read_where_a_person_would_read_one(text: str) -> None:
         ('"supported"', "not JSON"),
         ("[]", "not JSON"),
         ("{" * 5000, ""),
+        ("<think>is it?", "not JSON"),
+        (f"<think>maybe {WRITTEN}", "not JSON"),
+        (f"<thinking>maybe {WRITTEN}", "not JSON"),
     ],
 )
 def test_where_none_can_be_read_nothing_is_guessed(text: str, why: str) -> None:
-    """The reason is short, and said to the judge with its reply."""
+    """Nor in a thought that does not end. The reason is short, and said to the judge with its reply."""
     found = reading(text, SUPPORT)
     assert (found.reply, found.failure) == (None, "unparsable")
     assert why in (found.message or "")
@@ -103,12 +106,6 @@ def test_what_stands_inside_a_reply_is_no_thought(said: str) -> None:
     """An answer on HTML may be quoted."""
     found = reading({**PLAIN, "justification": said}, SUPPORT)
     assert found.reply == {**PLAIN, "justification": said}
-
-
-@pytest.mark.parametrize("text", ["<think>is it?", f"<think>maybe {WRITTEN}", f"<thinking>maybe {WRITTEN}"])
-def test_a_thought_that_does_not_end_is_no_reply(text: str) -> None:
-    """What is weighed there may be the opposite of what would have been decided."""
-    assert (reading(text, SUPPORT).reply, reading(text, SUPPORT).failure) == (None, "unparsable")
 
 
 def test_half_of_a_letter_in_a_reply_can_be_saved() -> None:
@@ -234,9 +231,8 @@ CLAIM = {"claim": "c", "justification": "j", "verdict": "supported"}
 )
 def test_a_claim_counts_only_with_words_of_a_passage(quote: str, verdict: str, counts: bool) -> None:
     """Else it is marked, with what the judge gave; the other claims of the reply stay."""
-    request = VerdictRequest(
-        name="f", prompt="faithfulness", data={"contexts": PASSAGES, "question": "q", "answer": "a"}
-    )
+    data = {"contexts": PASSAGES, "question": "q", "answer": "a"}
+    request = VerdictRequest(name="f", prompt="faithfulness", data=data)
     good = {**CLAIM, "quote": "Members may appeal in writing"}
     found = read(says({"claims": [{**CLAIM, "quote": quote, "verdict": verdict}, good]}), request)
     assert found.reply is not None
@@ -249,24 +245,22 @@ def test_a_claim_counts_only_with_words_of_a_passage(quote: str, verdict: str, c
     assert len(list(items_of(found.reply))) == 2
 
 
-@pytest.mark.parametrize(("number", "counts"), [(1, True), (2, False), (3, False)])
-def test_a_passage_supports_by_its_own_words(number: int, counts: bool) -> None:
-    """The quotation stands in the very text that it is given for; a verdict without a passage does not count."""
+@pytest.mark.parametrize(
+    ("numbers", "verdict", "counts"),
+    [
+        ([1], "supported", True),
+        ([2], "supported", False),
+        ([3], "supported", False),
+        ([], "supported", False),
+        ([], "contradicted", False),
+        ([], "not_said", True),
+    ],
+)
+def test_a_passage_supports_by_its_own_words(numbers: list[int], verdict: str, counts: bool) -> None:
+    """The quotation stands in the very text that it is given for; only that nothing is said needs no passage."""
     data = {"contexts": PASSAGES, "question": "q", "claims": [{"id": 1, "text": "t"}]}
-    request = VerdictRequest(name="c", prompt="claims_in_contexts", data=data)
-    passages = [{"id": number, "quote": "Members may appeal in writing"}]
-    for said, good in ((passages, counts), ([], False)):
-        reply = {"claims": [{"id": 1, "passages": said, "justification": "j", "verdict": "supported"}]}
-        found = read(says(reply), request)
-        assert found.reply is not None
-        assert (found.reply["claims"][0]["verdict"] == "supported") is good
-
-
-@pytest.mark.parametrize(("verdict", "counts"), [("supported", False), ("contradicted", False), ("not_said", True)])
-def test_a_claim_on_which_no_passage_is_named_is_not_decided(verdict: str, counts: bool) -> None:
-    """Neither for it nor against it; that nothing is said needs none."""
-    data = {"contexts": PASSAGES, "question": "q", "claims": [{"id": 1, "text": "t"}]}
-    reply = {"claims": [{"id": 1, "passages": [], "justification": "j", "verdict": verdict}]}
+    passages = items(*numbers, quote="Members may appeal in writing")
+    reply = {"claims": items(1, passages=passages, justification="j", verdict=verdict)}
     found = read(says(reply), VerdictRequest(name="c", prompt="claims_in_contexts", data=data))
     assert found.reply is not None
     assert found.reply["claims"][0]["verdict"] == (verdict if counts else "cannot_tell")
@@ -276,19 +270,11 @@ def test_a_claim_on_which_no_passage_is_named_is_not_decided(verdict: str, count
 def test_a_statement_is_supported_by_what_it_cites(cited: list[int], counts: bool) -> None:
     """Not by another passage."""
     data = {"passages": PASSAGES, "question": "q", "statements": [{"id": 1, "text": "t", "citations": cited}]}
-    said = {"id": 1, "quote": "Members may appeal in writing", "justification": "j", "verdict": "supported"}
-    reply = {"statements": [{**said, "citations": [{"id": n, "alone": True, "without": False} for n in cited]}]}
+    said = {"quote": "Members may appeal in writing", "justification": "j", "verdict": "supported"}
+    reply = {"statements": items(1, **said, citations=items(*cited, alone=True, without=False))}
     found = read(says(reply), VerdictRequest(name="s", prompt="citation_support", data=data))
     assert found.reply is not None
     assert (found.reply["statements"][0]["verdict"] == "supported") is counts
-
-
-def test_a_reply_that_is_itself_the_item_is_marked() -> None:
-    """Its verdict is withdrawn like that of a list's item."""
-    data = {"question": "q", "answer": "At noon."}
-    found = read(says({**GOOD, "quote": "nowhere"}), VerdictRequest(name="r", prompt="answer_relevancy", data=data))
-    assert found.reply is not None
-    assert (found.reply["verdict"], found.reply["said"]) == ("cannot_tell", "relevant")
 
 
 # Whether a quotation stands in a text.

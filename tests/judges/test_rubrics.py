@@ -3,9 +3,10 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from judges.money_of import Configure, judge_of
 
 from evals import rubric
 from evals.compare.conditions import why_not_compared
@@ -18,7 +19,7 @@ from evals.metrics.base import Aggregation
 from evals.metrics.judged import JudgedMetric
 from evals.run.calibrating import scale_of
 from evals.runner import run_evaluation
-from evals.schemas import Citation, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, RetrievedChunk
+from evals.schemas import Citation, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricResult, RetrievedChunk
 from evals.schemas.results import saved_definitions
 from evals.store.runs import RunStore
 
@@ -34,14 +35,9 @@ def _nothing_is_known_after_a_test() -> Iterator[None]:
 
 
 @pytest.fixture
-def run_of(config: Callable[..., EvalConfig]) -> Callable[..., EvalRun]:
+def run_of(config: Configure) -> Callable[..., EvalRun]:
     """Evaluate golden questions by rubrics, with a cache."""
-
-    def run(**keys: Any) -> EvalRun:
-        judge = {"cache": True, **keys.pop("judge", {})}
-        return run_evaluation(config(**{"suite": [], **keys}, judge=judge))
-
-    return run
+    return lambda **keys: run_evaluation(config(suite=[], judge={"cache": True}, **keys))
 
 
 @pytest.fixture
@@ -51,6 +47,10 @@ def cli(evals_cli: Cli, golden_server: str, judge_api: Any, tmp_path: Path, monk
     keys = {"judged": TONE, "suite": [], "datasets": ["golden"], "samples_per_dataset": 6}
     Path("c.yml").write_text(json.dumps({**keys, "rag_server_url": golden_server}, indent=1), encoding="utf-8")
     return evals_cli
+
+
+def write_rows(path: Path | str, rows: Sequence[dict[str, Any]]) -> None:
+    Path(path).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
 def forgotten(*names: str) -> None:
@@ -79,14 +79,10 @@ def test_a_rubric_of_one_line_is_a_metric_that_is_paid_for_once(
 ) -> None:
     """One call a question, an interval, a hash of its own; the second run asks nothing."""
     first, second = run_of(**keys), run_of(**keys)
-    summary = first.scorecard.get("tone")
-    assert summary is not None
-    assert summary.value is not None
-    assert summary.ci is not None
-    assert first.judge is not None
-    assert second.judge is not None
-    assert (first.judge.calls, second.judge.calls, second.judge.cached) == (8, 0, 8)
-    assert first.judge.prompt_hashes == {"tone": of(rubric("tone", POLITE)).hash}
+    (summary,) = first.scorecard.metrics
+    assert None not in (summary.value, summary.ci)
+    assert (judge_of(first).calls, judge_of(second).calls, judge_of(second).cached) == (8, 0, 8)
+    assert judge_of(first).prompt_hashes == {"tone": of(rubric("tone", POLITE)).hash}
     assert first.eval_config["judged"]["tone"]["ask"] == POLITE
 
 
@@ -97,18 +93,16 @@ def test_each_question_is_judged_by_its_own_rubric(cli: Cli, golden_server: str)
         {"question": "Who is insured?", "criteria": None, "rubric": ["insured", "xylophone zebra"]},
         {"question": "Is it new?"},
     ]
-    Path("q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_rows("q.jsonl", rows)
     asked = f"eval --dataset-file q.jsonl --metrics rubric --rag-url {golden_server} --runs-dir runs".split()
     assert "2 calls" in cli(*asked, "--dry-run").out
     done = cli(*asked, "--json")
     assert done.code == 0
-    run = RunStore("runs").load("last")
-    scores = [record.scores[0] for record in RunStore("runs").records(run)]
+    scores = [record.scores[0] for record in RunStore("runs").load("last").records()]
     assert [score.value for score in scores] == [0.0, 0.5, None]
     assert scores[2].reason == "the question has no rubric"
     assert scores[1].details["not_met"] == ["xylophone zebra: By shared words."]
-    assert run.judge is not None
-    assert run.judge.calls == 2
+    assert done.json["judge"]["calls"] == 2
     assert cli(*asked, "--json").json["judge"]["calls"] == 0
 
 
@@ -122,21 +116,18 @@ def test_a_rubric_is_estimated_gated_calibrated_shown_compared_and_measured_agai
     gated = cli("eval", *measuring, "--gate", "tone>=0.1")
     assert gated.code == 2
     assert "a gate is on tone, and the judge claude-sonnet-5-5 was never calibrated" in gated.err
-    labels = [
-        {"question": f"When does ferry {n} sail?", "answer": f"Ferry {n} sails. When does it?", "label": "polite"}
-        if n % 4
-        else {"question": f"When does ferry {n} sail?", "answer": "Bicycles cost nothing.", "label": "rude"}
-        for n in range(20)
-    ]
-    Path("labels.jsonl").write_text("\n".join(map(json.dumps, labels)), encoding="utf-8")
+    polite = {"question": "When does ferry A sail?", "answer": "Ferry A sails. When does it?", "label": "polite"}
+    rude = {**polite, "answer": "Bicycles cost nothing.", "label": "rude"}
+    labels = [{**(polite if n % 4 else rude), "id": str(n)} for n in range(20)]
+    write_rows("labels.jsonl", labels)
     calibrated = cli("calibrate", "labels.jsonl", "--metric", "tone", *measuring, "--json")
     assert (calibrated.code, calibrated.json["judge"]["agreement"]["n"]) == (0, 20)
     assert cli("eval", *measuring, "--gate", "tone>=0.1", "--name", "one").code == 0
     forgotten("tone")
-    assert "tone" in cli("show", "last", "--runs-dir", "runs").out
+    shown = cli("show", "last", "--runs-dir", "runs").out
+    assert ("tone" in shown, "judge claude-sonnet-5-5:" in shown) == (True, True)
     assert cli("report", "one", "-o", "one.html", "--runs-dir", "runs").code == 0
-    page = Path("one.html").read_text(encoding="utf-8")
-    assert "tone" in page
+    assert "tone" in Path("one.html").read_text(encoding="utf-8")
     assert cli("gate", "one", "--gate", "tone>=0.999", "--runs-dir", "runs").code == 1
     again = cli("rescore", "one", "--runs-dir", "runs", "--name", "two", "--json")
     assert (again.code, again.json["judge"]["calls"]) == (0, 0)
@@ -172,8 +163,8 @@ def test_shards_are_merged_and_a_run_goes_on_without_the_configuration(cli: Cli)
 def test_examples_are_left_out_of_a_calibration(cli: Cli) -> None:
     """The judge knows their labels: agreement with them proves nothing."""
     rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n} is so.", "label": "yes"} for n in range(6)]
-    for name, some in (("all.jsonl", rows), ("shown.jsonl", rows[:2])):
-        Path(name).write_text("\n".join(map(json.dumps, some)), encoding="utf-8")
+    write_rows("all.jsonl", rows)
+    write_rows("shown.jsonl", rows[:2])
     Path("c.yml").write_text('{"judged": {"tone": {"ask": "ok", "examples": "shown.jsonl"}}}', encoding="utf-8")
     done = cli("calibrate", "all.jsonl", "--metric", "tone", "--config", "c.yml", "--runs-dir", "runs", "--json")
     assert (done.code, done.json["judge"]["agreement"]["n"]) == (0, 4)
@@ -181,31 +172,24 @@ def test_examples_are_left_out_of_a_calibration(cli: Cli) -> None:
     assert (again.code, "no row has a label" in again.err) == (2, True)
 
 
-def test_no_example_is_of_another_metric(tmp_path: Path) -> None:
-    """A sheet may hold labels on several, of which each has a meaning of its own."""
-    path = tmp_path / "labels.jsonl"
-    metrics: list[dict[str, Any]] = [{"metric": "tone"}, {"metric": "warmth"}, {}]
-    rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n}.", "label": "yes", **of} for n, of in enumerate(metrics)]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
-    assert [row["answer"] in prompt.system for row in rows] == [True, False, True]
-
-
-def test_rows_that_people_left_open_are_no_examples(tmp_path: Path) -> None:
-    """A sheet may be filled in to any row, and hold some that could not be decided."""
-    path = tmp_path / "labels.csv"
-    path.write_text("question,answer,label\nA?,Yes.,yes\nB?,Perhaps.,cannot_tell\nC?,So.,\n", encoding="utf-8")
-    prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
-    assert [answer in prompt.system for answer in ("Yes.", "Perhaps.", "So.")] == [True, False, False]
-
-
-def test_the_first_twenty_labelled_answers_are_shown(tmp_path: Path) -> None:
-    """More would be paid for with each call; those that are not shown can be calibrated on."""
-    path = tmp_path / "labels.jsonl"
-    rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n}.", "label": "yes"} for n in range(30)]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    prompt = of(rubric_metric("tone", RubricConfig(ask=POLITE, examples=path)))
-    assert [row["answer"] in prompt.system for row in rows] == [True] * 20 + [False] * 10
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        ([{"metric": "tone"}, {"metric": "warmth"}, {}], [True, False, True]),
+        ([{}, {"label": "cannot_tell"}, {"label": ""}, {"label": 0}], [True, False, False, True]),
+        ([{}] * 30, [True] * 20 + [False] * 10),
+    ],
+    ids=["of another metric", "left open", "more than twenty"],
+)
+def test_the_first_twenty_answers_with_labels_on_a_rubric_are_shown(
+    columns: list[dict[str, Any]], shown: list[bool], tmp_path: Path
+) -> None:
+    """A sheet may hold labels on several metrics, and rows that people left open; each example is paid for by call."""
+    rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n}.", "label": "yes", **row} for n, row in enumerate(columns)]
+    write_rows(tmp_path / "labels.jsonl", rows)
+    labels = {"yes": 1, "no": 0.5, "0": 0}
+    metric = rubric("tone", POLITE, labels=labels, examples=tmp_path / "labels.jsonl")
+    assert [row["answer"] in of(metric).system for row in rows] == shown
 
 
 # What the judge is given, and what follows from what it says.
@@ -223,9 +207,8 @@ def given(sees: Sequence[str], response: EvalResponse, **question: Any) -> dict[
 )
 def test_metadata_is_shown_as_text(value: Any, shown: str) -> None:
     """What is no text, as JSON; a quotation of it can be found."""
-    assert given(["metadata.floor"], EvalResponse(answer="Yes."), metadata={"floor": value}) == {
-        "metadata.floor": shown
-    }
+    data = given(["metadata.floor"], EvalResponse(answer="Yes."), metadata={"floor": value})
+    assert data == {"metadata.floor": shown}
 
 
 def test_what_a_judge_sees_stands_in_one_order() -> None:
@@ -246,14 +229,11 @@ def test_an_answer_cites_the_passages_that_a_judge_sees(sees: list[str], shown: 
 
 def test_citations_are_shown_with_their_documents() -> None:
     """In the order of the answer; of one that no chunk belongs to, nothing is known."""
-    chunks = [
-        RetrievedChunk(text="First.", document_name="a.pdf", document_id="d1"),
-        RetrievedChunk(text="Second.", document_id="d2"),
-    ]
+    first = RetrievedChunk(text="First.", document_name="a.pdf", document_id="d1")
+    chunks = [first, RetrievedChunk(text="Second.", document_id="d2")]
     citations = [Citation(index=2), Citation(index=1), Citation(index=9)]
-    data = given(
-        ["citations", "answer"], EvalResponse(answer="So [2] and so [1, 9].", chunks=chunks, citations=citations)
-    )
+    response = EvalResponse(answer="So [2] and so [1, 9].", chunks=chunks, citations=citations)
+    data = given(["citations", "answer"], response)
     assert data["citations"] == [
         {"id": 1, "document": "d2", "text": "Second."},
         {"id": 2, "document": "a.pdf", "text": "First."},
@@ -269,6 +249,7 @@ def test_citations_are_shown_with_their_documents() -> None:
         ({"good": 0.8, "bad": 0.2}, 0, 1, "ratio", Aggregation.MEAN),
         ({"good": 1, "bad": -1}, -1, 1, "points", Aggregation.MEAN),
         ({"good": 2, "bad": 0}, 0, 2, "points", Aggregation.MEAN),
+        ({"poor": 1, "fair": 3, "good": 5}, 1, 5, "points", Aggregation.MEAN),
     ],
 )
 def test_values_from_0_to_1_are_shares_and_others_points(
@@ -327,26 +308,26 @@ def test_what_a_rubric_cannot_see_gives_no_value_and_asks_nothing(
     assert (result.value, result.reason) == (None, reason)
 
 
+def labelled(metric: Any, label: str, **question: Any) -> MetricResult:
+    """The result where the judge gives this label."""
+    reply = {"quote": "", "justification": "So.", "verdict": label, "injection_suspected": False}
+    asked = EvalQuestion(question="Is it?", **question)
+    verdict = JudgeVerdict(request=metric.name, reply=reply)
+    return cast("MetricResult", metric.compute(asked, EvalResponse(answer="Yes."), [verdict]))
+
+
 @pytest.mark.parametrize("value", [0, False, ""])
 def test_metadata_that_is_zero_no_or_empty_is_seen(value: Any) -> None:
     """Only a key that is missing leaves the question out."""
     metric = rubric("tone", POLITE, sees=["metadata.floor", "answer"])
-    reply = {"quote": "", "justification": "So.", "verdict": "yes", "injection_suspected": False}
-    asked = EvalQuestion(question="Is it?", metadata={"floor": value})
-    result = metric.compute(asked, EvalResponse(answer="Yes."), [JudgeVerdict(request="tone", reply=reply)])
+    result = labelled(metric, "yes", metadata={"floor": value})
     assert (result.value, result.reason) == (1, None)
 
 
 def test_a_label_is_its_value_and_one_that_cannot_tell_is_none() -> None:
-    """Labels of any numbers: the range is theirs, and the unit tells them from shares."""
+    """Whatever the numbers."""
     metric = rubric("stars", "How helpful?", labels={"poor": 1, "fair": 3, "good": 5})
-    assert (metric.low, metric.high, metric.unit) == (1, 5, "points")
-    values = []
-    for label in ("good", "poor", "cannot_tell"):
-        reply = {"quote": "", "justification": "So.", "verdict": label, "injection_suspected": False}
-        verdict = JudgeVerdict(request="stars", reply=reply)
-        values.append(metric.compute(EvalQuestion(question="Is it?"), EvalResponse(answer="Yes."), [verdict]).value)
-    assert values == [5, 1, None]
+    assert [labelled(metric, label).value for label in ("good", "poor", "cannot_tell")] == [5, 1, None]
 
 
 def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:

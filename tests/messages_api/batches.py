@@ -25,6 +25,7 @@ class BatchMode:
 
     Attributes:
         looks: So many looks at a batch find it in progress; None: it never ends.
+        ending: Only so many batches end.
         unanswered: So many batches are made while the connection is cut instead of an answer.
         refused: So many are refused with this status, and not made.
         status: Of those.
@@ -33,6 +34,7 @@ class BatchMode:
     """
 
     looks: int | None = 1
+    ending: int = 1_000_000
     unanswered: int = 0
     refused: int = 0
     status: int = 529
@@ -80,7 +82,8 @@ class Batches:
             raise Rejection(404, {"type": "error", "error": {"type": "not_found_error", "message": "no such batch"}})
         batch = self._batches[name]
         batch.looks += 1
-        if batch.results is None and self.mode.looks is not None and batch.looks > self.mode.looks:
+        ends = self.mode.looks is not None and batch.looks > self.mode.looks
+        if ends and batch.results is None and name in list(self._batches)[: self.mode.ending]:
             batch.results = self._answered(batch)
         return self._shown(batch)
 

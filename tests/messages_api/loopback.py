@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from messages_api.responder import respond
-from messages_api.schema_filling import fill
+from messages_api.responder import fill, respond
 from messages_api.schema_rules import property_names
 
 
@@ -86,6 +85,7 @@ class LoopbackApi:
         Raises:
             Hung: It gets none.
         """
+        entry |= {"status": None, "reply": None, "done": False}
         self._log.append(entry)
         try:
             status, headers, body = 200, {}, self.reply(entry)
@@ -142,14 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["Content-Length"] or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        entry = {
-            "method": self.command,
-            "path": self.path,
-            "headers": headers,
-            "status": None,
-            "reply": None,
-            "done": False,
-        }
+        entry = {"method": self.command, "path": self.path, "headers": headers}
         try:
             status, extra, body = self.api.exchange({**entry, "body": json.loads(raw) if raw else None})
             sent = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from messages_api import claim_rules, draft_rules, label_rules, passage_rules
-from messages_api.schema_filling import fill
 
 Rule = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
@@ -47,3 +46,17 @@ def respond(schema: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
             flag = {"injection_suspected": False} if "injection_suspected" in properties else {}
             return {**rule(properties, data), **flag}
     return {name: "" if name == "quote" else value for name, value in fill(schema).items()}
+
+
+_PLAIN: dict[str, Any] = {"boolean": False, "integer": 0, "number": 0}
+
+
+def fill(schema: dict[str, Any], name: str = "value") -> Any:
+    """The first value of an enum, false, 0, a short text, one item in an array; properties in their order."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] == "object":
+        return {key: fill(value, key) for key, value in schema.get("properties", {}).items()}
+    if schema["type"] == "array":
+        return [fill(schema["items"], name)]
+    return _PLAIN.get(schema["type"], f"loopback {name}")

@@ -3,16 +3,17 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from messages_api.batches import Batches, BatchMode
 from messages_api.loopback import Hung, LoopbackApi, Rejection, text_of
 from messages_api.schema_rules import SchemaError, check_schema
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 VERSION = "2026-10-21"
 UNKNOWN_KEY = "sk-test-unknown"
+_FIELDS = frozenset(["model", "messages", "max_tokens", "system", "output_config"])
+_EFFORTS = frozenset(["low", "medium", "high", "xhigh", "max"])
 _LEAST_CACHED = {"claude-haiku-5-5": 512, "claude-opus-5": 512, "claude-sonnet-5": 1024}
 """Tokens of the shortest prefix that a model caches; a shorter one is silently not cached."""
 
@@ -97,64 +98,26 @@ def check_head(headers: Mapping[str, str]) -> None:
         raise refusal(400, f"anthropic-version: this imitation knows {VERSION} only")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Mark(_Part):
-    type: Literal["ephemeral"]
-    ttl: Literal["5m", "1h"] = "5m"
-
-
-_Words = Annotated[str, Field(pattern=r"\S")]
-
-
-class _Text(_Part):
-    type: Literal["text"]
-    text: _Words
-    cache_control: _Mark | None = None
-
-
-class _Message(_Part):
-    role: Literal["user", "assistant"]
-    content: Annotated[list[_Text], Field(min_length=1)]
-
-
-class _Format(_Part):
-    type: Literal["json_schema"]
-    form: dict[str, Any] = Field(alias="schema")
-
-
-class _OutputConfig(_Part):
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    format: _Format | None = None
-
-
-class _Request(_Part):
-    """A request for a message: no sampling parameters, no forced tools, no stream."""
-
-    model: str
-    messages: Annotated[list[_Message], Field(min_length=1)]
-    max_tokens: int = Field(ge=0, le=128_000)
-    system: list[_Text] = []
-    output_config: _OutputConfig | None = None
-
-
-def check_message(request: Any) -> dict[str, Any]:
-    """The body of a request for a message, refused where the API would."""
+def check_message(body: Any) -> dict[str, Any]:
+    """The body of a request for a message, refused where the API would: no sampling, no tools, no empty text."""
+    asked = body.get("output_config", {})
+    for name in sorted(body.keys() - _FIELDS) + sorted(asked.keys() - {"effort", "format"}):
+        raise refusal(400, f"{name}: Extra inputs are not permitted")
+    blocks = [block for _, block in _blocks(body)]
+    if any(block["type"] != "text" or not block["text"].strip() for block in blocks):
+        raise refusal(400, "messages: text content blocks must be non-empty")
+    if any(block.keys() - {"type", "text", "cache_control"} for block in blocks):
+        raise refusal(400, "messages: Extra inputs are not permitted")
+    if not 0 <= body["max_tokens"] <= 128_000 or asked.get("effort", "low") not in _EFFORTS:
+        raise refusal(400, "max_tokens or output_config.effort: out of range")
     try:
-        checked = _Request.model_validate(request)
-        if (schema := requested_schema(request)) is not None:
+        if (schema := requested_schema(body)) is not None:
             check_schema(schema)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise refusal(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except SchemaError as error:
         raise refusal(400, str(error)) from None
-    if not checked.model.startswith("claude-"):
-        raise refusal(404, f"model: {checked.model}")
-    body: dict[str, Any] = request
-    return body
+    if not body["model"].startswith("claude-"):
+        raise refusal(404, f"model: {body['model']}")
+    return dict(body)
 
 
 # What stands in a request, and what it costs.

@@ -7,14 +7,9 @@ SHARE = 0.6
 """Of a text's words: so many elsewhere are support."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
 _CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
-_STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """a an and are as at be been but by can did do does for from had has have he her his if in into is it its may
-        not of on or our she so such than that the their them then there these they this to was we were what when where
-        which who will with would you your""",
-    )
-)
+_STOP_WORDS = """a an and are as at be been but by can did do does for from had has have he her his if in into is it its
+may not of on or our she so such than that the their them then there these they this to was we were what when where
+which who will with would you your"""
 
 
 def sentences(text: str) -> list[str]:
@@ -24,7 +19,7 @@ def sentences(text: str) -> list[str]:
 
 def content_words(text: str) -> set[str]:
     """The words that carry meaning, in lower case, without citation marks."""
-    return set(re.findall(r"\w+", _CITATION.sub(" ", text).lower())) - _STOP_WORDS
+    return set(re.findall(r"\w+", _CITATION.sub(" ", text).lower())) - set(_STOP_WORDS.split())
 
 
 def share(text: str, *others: str) -> float:
