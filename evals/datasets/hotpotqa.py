@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
-from evals.datasets.hub import HubSource
+from evals.datasets.base import Draft, HubDatasetLoader, HubSource
 from evals.schemas.dataset import EvalQuestion, KeySentence
 
 

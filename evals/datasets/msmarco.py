@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
-from evals.datasets.hub import HubSource
+from evals.datasets.base import Draft, HubDatasetLoader, HubSource
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 
 NO_ANSWER = "No Answer Present."

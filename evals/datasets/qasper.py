@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
-from evals.datasets.hub import PARQUET_BRANCH, HubSource
+from evals.datasets.base import PARQUET_BRANCH, Draft, HubRowsLoader, HubSource, LoadOptions, columns_of, sample
 from evals.schemas.dataset import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
 
 _FLOAT = "FLOAT SELECTED"

@@ -7,9 +7,8 @@ from hashlib import sha256
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
+from evals.datasets.base import DatasetRows, Draft, HubRowsLoader, HubSource, LoadOptions, columns_of, home_of
 from evals.datasets.file import DECLINED, declines
-from evals.datasets.hub import DatasetRows, HubSource, home_of
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
 

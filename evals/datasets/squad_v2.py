@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
-from evals.datasets.hub import DatasetRows, HubSource
+from evals.datasets.base import DatasetRows, Draft, HubDatasetLoader, HubSource
 from evals.schemas.dataset import EvalQuestion
 
 

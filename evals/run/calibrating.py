@@ -9,13 +9,13 @@ from secrets import token_hex
 from statistics import fmean
 
 from evals.config import EvalConfig
-from evals.datasets.answers import LabelRow, read_labels
 from evals.datasets.tables import located
 from evals.errors import ConfigError, DatasetError
 from evals.judges.rubrics import UNDECIDED, label_key
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.metrics.sample import CORRECTNESS
+from evals.run.answers import LabelRow, read_labels
 from evals.run.judging import free_verdicts
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run

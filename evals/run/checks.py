@@ -9,7 +9,7 @@ from multiprocessing import current_process
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.datasets.hub import settle_hub
+from evals.datasets.base import settle_hub
 from evals.datasets.registry import check_name
 from evals.errors import ConfigError, EvalsError, JudgeError, UnknownNameError
 from evals.judges.batches import FOLDER, AnthropicBatches

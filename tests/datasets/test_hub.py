@@ -7,7 +7,7 @@ import pytest
 from huggingface_hub import constants
 from raw_server import answering
 
-from evals.datasets import hub
+from evals.datasets.base import PROBE_TIMEOUT_S, settle_hub
 
 HubAt = Callable[..., bool]
 
@@ -21,11 +21,11 @@ def hub_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubAt]:
     def answers(endpoint: str, *, offline: bool = False) -> bool:
         monkeypatch.setattr(constants, "ENDPOINT", endpoint)
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-        hub.settle_hub.cache_clear()
-        return hub.settle_hub()
+        settle_hub.cache_clear()
+        return settle_hub()
 
     yield answers
-    hub.settle_hub.cache_clear()
+    settle_hub.cache_clear()
 
 
 def test_any_answer_says_that_the_hub_is_reached(hub_at: HubAt) -> None:
@@ -38,8 +38,8 @@ def test_any_answer_says_that_the_hub_is_reached(hub_at: HubAt) -> None:
 
 def test_a_hub_that_says_nothing_is_given_up(hub_at: HubAt, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits longer than three seconds to hear that there is no hub."""
-    assert hub.PROBE_TIMEOUT_S <= 3
-    monkeypatch.setattr(hub, "PROBE_TIMEOUT_S", 0.05)
+    assert PROBE_TIMEOUT_S <= 3
+    monkeypatch.setattr("evals.datasets.base.PROBE_TIMEOUT_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert hub_at(f"http://127.0.0.1:{silent.getsockname()[1]}") is False
     assert constants.HF_HUB_OFFLINE is True

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.base import LoadOptions
-from evals.datasets.hub import DatasetRows
+from evals.datasets.base import DatasetRows, LoadOptions
 from evals.datasets.qasper import QasperLoader
 from evals.reference_server.documents import split
 from evals.schemas import Document, EvalDataset, EvalQuestion

@@ -13,7 +13,6 @@ from evals.cli.measuring import config_layers, measure_now, observer_for, runs_d
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import check_output, print_result, say
 from evals.config import EvalConfig
-from evals.datasets.answers import read_labels
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
 from evals.generate.documents import SourceDocument, read_documents, server_documents
@@ -25,6 +24,7 @@ from evals.generate.relocate import GoldCheck
 from evals.generate.review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report import review as labelling
 from evals.report.elements import TextLine
+from evals.run.answers import read_labels
 from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
 from evals.run.checks import missing_key
 from evals.run.estimate import Estimate
