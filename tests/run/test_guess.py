@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.client.mapping import compiled
@@ -29,6 +29,7 @@ def expressions(raw: str) -> list[str]:
     return [*guess.map.values(), *(stream[key] for key in ("delta", "done") if key in stream)]
 
 
+@settings(deadline=None)  # the first call compiles patterns
 @given(BODIES)
 def test_every_expression_of_a_body_is_valid(body: Any) -> None:
     """Whatever the names of its fields are."""
@@ -37,6 +38,7 @@ def test_every_expression_of_a_body_is_valid(body: Any) -> None:
     assert all(isinstance(path, str) for path in unread_fields(body, "answer"))
 
 
+@settings(deadline=None)  # the first call compiles patterns
 @given(st.lists(st.tuples(st.sampled_from(["a", "o'b", "end"]), BODIES), min_size=1, max_size=4))
 def test_every_expression_of_a_stream_is_valid(events: list[tuple[str, Any]]) -> None:
     """Whatever its events are called."""
