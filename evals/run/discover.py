@@ -292,7 +292,7 @@ class _Search:
             if reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping):
                 self.api = OpenApi(reply.fields)
             self.tell(f"GET /openapi.json: {counted(len(self.api.operations), 'operation')}")
-            candidates = self._plans_to(path) if path else self._plans_to_known_paths()
+            candidates = self._plans_to(path)
         changing = {plan.name: self.api.changing_word(plan) for plan in candidates}
         refused = ", ".join(f"{name} ({word})" for name, word in changing.items() if word is not None)
         kept = [plan for plan in candidates if changing[plan.name] is None]
@@ -313,25 +313,21 @@ class _Search:
         return Plan(ask, "the parameters of the URL")
 
     def _plans_to(self, path: str) -> list[Plan]:
-        """The requests to a path: of profiles, else of the document, else usual ones."""
-        bare = path.rstrip("/")
-        documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == bare]
-        return [*plans.profile_plans(bare), *(documented or plans.usual_plans(path))]
-
-    def _plans_to_known_paths(self) -> list[Plan]:
-        """The requests to paths of built-in profiles and to usual ones that the document lists; without it, to all.
+        """The requests to a path: of profiles, else of the document, else usual ones; "": to the likeliest paths.
 
         Raises:
-            ConfigError: It lists none of them.
+            ConfigError: The document lists no path that is known to take questions.
         """
-        profiles, usual = list(plans.profile_plans(None)), NAMES["usual_paths"]
-        known = {*usual, *(plan.path for plan in profiles)}
-        likely = [plan for plan in profiles if any(name.endswith(f" {plan.path}") for name in self.api.operations)]
-        likely += [plan for plan in self.api.plans if plan.path in known]
-        if self.api.plans and not likely:
+        known = {*NAMES["usual_paths"], *(plan.path for plan in plans.profile_plans(None))}
+        paths = [path] if path else [known_path for known_path in self.api.paths if known_path in known]
+        if self.api.plans and not paths:
             urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:_MOST_SHOWN])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
-        return likely or [plan for path in usual for plan in (*plans.profile_plans(path), plans.usual_plans(path)[0])]
+        candidates, usual = list[Plan](), None if path else 0 if paths else 1
+        for at in paths or NAMES["usual_paths"]:
+            documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == at.rstrip("/")]
+            candidates += [*plans.profile_plans(at.rstrip("/")), *(documented or plans.usual_plans(at)[:usual])]
+        return candidates
 
     # What a response is read as.
 

@@ -197,6 +197,7 @@ class OpenApi:
 
     Attributes:
         operations: By method and path.
+        paths: Of all operations.
         login_headers: The names of headers that let us in.
         plans: The requests that take a question in a body, in the order of the document.
     """
@@ -211,6 +212,7 @@ class OpenApi:
         }
         schemes = map(self._below, self._below(document, "components", "securitySchemes").values())
         self.login_headers = [str(scheme.get("name")) for scheme in schemes if scheme.get("in") == "header"]
+        self.paths = list(dict.fromkeys(name.partition(" ")[2] for name in self.operations))
         self.plans = list[Plan]()
         for name, operation in self.operations.items():
             method, _, path = name.partition(" ")
