@@ -245,8 +245,7 @@ class _Search:
             ServerUnreachableError: Nothing answers.
         """
         self.left -= 1
-        spec = RequestSpec.model_validate(self.headers.filled({**plan.ask, "path": f"{plan.prefix}{plan.path}"}))
-        request = rendered(spec, Conversation().values(question))
+        request = rendered(RequestSpec(**self.headers.filled(plan.ask)), Conversation().values(question))
         request["headers"] = self.headers.filled(self.headers.written)
         try:
             reply = asyncio.run(self._exchange(request))
@@ -335,43 +334,44 @@ class _Search:
         """The keys that read a response: of the plan's profile, else guessed; None: it failed, or holds nothing."""
         if reply.failure is not None:
             return None
-        address: dict[str, Any] = {"url": f"{self.http.base}{plan.prefix}"}
-        address |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess, ask = guess_text(reply.text, reply.content_type, question), dict(plan.ask)
-        by_profile = self._by_profile(plan, address, reply, question) if plan.profile else None
+        by_profile = self._by_profile(plan.profile, plan.path, reply, question) if plan.profile else None
         if by_profile is not None and (by_profile.response.chunks or not guess.rows):
             return by_profile
-        if not guess.rows and (done := self._job_done(plan, reply)) is not None:
+        if not guess.rows and (done := self._job_done(plan.path, reply)) is not None:
             ask["then"], reply = done
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        retrieve, passages = ({}, None) if guess.rows else self._retrieved(question, plan.path)
+        retrieve, passages = (None, None) if guess.rows else self._retrieved(question, plan.path)
         health = next(({"path": path} for path in NAMES["health_paths"] if f"GET {path}" in self.api.operations), None)
-        given = {"health": health, "ask": ask | guess.ask, "stream": guess.stream, "map": guess.map}
-        given |= {"citations": guess.citations or None, "retrieve": retrieve or None}
-        server = {"profile": "none", **address, **{key: value for key, value in given.items() if value is not None}}
+        server = {"profile": "none", "url": self.http.base, "headers": self.headers.written or None, "health": health}
+        server |= {"ask": ask | guess.ask, "stream": guess.stream, "map": guess.map}
+        server |= {"citations": guess.citations or None, "retrieve": retrieve}
         notes = [f"made up for the request: {plan.invention}"] if plan.made_up else []
         texts = f"{retrieve['map']['chunks']}[].text" if retrieve else "results[].text"
         empty = [path for path, value in plan.made_up.items() if value == []]
         notes += [_NO_GIVE.format(path=path, name=snake(path), texts=texts) for path in empty]
         return _discovery(server, reply.text, passages, notes + ([] if guess.rows or retrieve else [_NO_PASSAGES]))
 
-    def _by_profile(self, plan: Plan, address: Mapping[str, Any], reply: Received, question: str) -> Discovery | None:
+    def _by_profile(self, name: str, path: str, reply: Received, question: str) -> Discovery | None:
         """What a profile reads; None unless two signs speak for it, as its path alone does not."""
-        name, second = str(plan.profile), None
-        retrieve = load_profile(name).get("retrieve")
-        if retrieve and not retrieve.get("give") and self.left:
-            search = plans.profile_plan(name, retrieve, prefix=plan.prefix)
+        profile, second = load_profile(name), None
+        prefix = path.removesuffix(plans.profile_plan(name, profile["ask"]).path)
+        if (retrieve := profile.get("retrieve")) and not retrieve.get("give") and self.left:
+            search = plans.profile_plan(name, {**retrieve, "path": f"{prefix}{retrieve['path']}"})
             self.tell(f"{search.name}, the second request of the profile {name}")
             second = self._send(search, question).text
-        discovery = _discovery({"profile": name, **address}, reply.text, second, [])
+        own = {header.lower(): header for header in profile.get("headers", ())}
+        headers = {own.get(header.lower(), header): value for header, value in self.headers.written.items()}
+        server = {"profile": name, "url": f"{self.http.base}{prefix}", "headers": headers or None}
+        discovery = _discovery(server, reply.text, second, [])
         parts = discovery.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
         is_read = sum(map(bool, parts.values())) >= 2 and discovery.response.error is None
         self.tell(f"  the profile {name} {'reads' if is_read else 'does not read'} this answer")
         return discovery if is_read else None
 
-    def _job_done(self, plan: Plan, started: Received) -> tuple[dict[str, Any], Received] | None:
+    def _job_done(self, path: str, started: Received) -> tuple[dict[str, Any], Received] | None:
         """The keys of `ask.then`, and the response when the job is done; None: it is no job's, by status and words.
 
         Raises:
@@ -383,28 +383,28 @@ class _Search:
         if not ids or not (states or started.status == HTTPStatus.ACCEPTED):
             return None
         id_key = min(ids, key=lambda key: (not _NAMES_JOB.search(snake(key)), not _NAMES_ID.search(snake(key))))
-        job, paths = texts[id_key], [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
+        job, paths = texts[id_key], [f"{path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
         if job in started.location:
-            paths.insert(0, urlsplit(started.location).path.removeprefix(plan.prefix).replace(job, "{{id}}"))
+            paths.insert(0, urlsplit(started.location).path.replace(job, "{{id}}"))
         likeliest = paths[0]
         while self.left and paths:
             time.sleep(_LOOK_EVERY_S)
             self.tell(f"GET {paths[0]}: the job of this question")
-            seen = self._send(Plan({"method": "GET", "path": paths[0].replace("{{id}}", job)}, prefix=plan.prefix))
+            seen = self._send(Plan({"method": "GET", "path": paths[0].replace("{{id}}", job)}))
             key = next((name for name in seen.fields if snake(name) in NAMES["states"]), None)
             if seen.status >= HTTPStatus.BAD_REQUEST:
                 paths.pop(0)
             elif seen.failure is not None:
-                raise ServerRefusedError(f"the job of {plan.path} failed: {seen.failure}")
+                raise ServerRefusedError(f"the job of {path} failed: {seen.failure}")
             elif key is not None and not _is_pending(seen.fields[key]):
                 then = {"path": paths[0]} | ({"id": child("", id_key)} if id_key != "id" else {})
                 until, failed = f"{child('', key)} == '{seen.fields[key]}'", f"{child('', key)} == 'failed'"
                 return {**then, "until": until, "failed": failed, "every_s": 1}, seen
         until = f"{next(iter(states), 'status')} == 'done'"
         hint = f'write it yourself: ask.then: {{path: "{likeliest}", id: {id_key}, until: "{until}", every_s: 1}}'
-        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", hint)
+        raise ServerRefusedError(f"{path} starts a job that was not seen to end", hint)
 
-    def _retrieved(self, question: str, asking: str) -> tuple[dict[str, Any], str | None]:
+    def _retrieved(self, question: str, asking: str) -> tuple[dict[str, Any] | None, str | None]:
         """`retrieve` of a request to a usual path that brings passages, and the body that it brought."""
         searches = (load_profile(name).get("retrieve") or {} for name in list_profiles())
         paths = {*NAMES["usual_paths"], *(search.get("path") for search in searches)} - {asking}
@@ -415,14 +415,14 @@ class _Search:
                 guess = guess_text(reply.text, "", question)
                 if reply.failure is None and guess.rows:
                     return {**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply.text
-        return {}, None
+        return None, None
 
 
-def _discovery(server: dict[str, Any], raw: str, second: str | None, notes: list[str]) -> Discovery:
+def _discovery(server: Mapping[str, Any], raw: str, second: str | None, notes: list[str]) -> Discovery:
     """What the keys of a server make of the bodies that were received."""
-    discovery = Discovery(server, raw, notes=notes)
+    discovery = Discovery({key: value for key, value in server.items() if value is not None}, raw, notes=notes)
     try:
-        spec = resolve_spec({**server, "headers": {}})
+        spec = resolve_spec(discovery.server).model_copy(update={"headers": {}})
         discovery.response = EvalResponse(**RAGClient(spec, concurrency=1).reread(raw, second))
     except (UnusableError, ValueError, ConfigError) as error:
         discovery.response = EvalResponse(error=ResponseError(kind="malformed", message=str(error)))

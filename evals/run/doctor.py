@@ -189,7 +189,7 @@ class _Checks:
         return "doubtful" if hints else "well", f"{text}; {counts}", "; ".join(hints) or None
 
     async def _asked(self, client: RAGClient, question: EvalQuestion) -> EvalResponse:
-        """The response to a question; as long as it does not come, that is told."""
+        """The response to a question, with a report while it does not come."""
         limit = f"{client.spec.timeout_s:g} s (server.timeout_s)"
         self.observer.phase(f"asking {one_line(question.question, 60)!r}, for at most {limit}")
         asking, started = asyncio.create_task(client.ask(question)), time.monotonic()

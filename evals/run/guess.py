@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from evals.client.mapping import token_usage
 from evals.client.spec import StreamFormat
@@ -229,26 +229,21 @@ def _answer_weight(path: str, text: str, question: str, rows: Sequence[Mapping[s
 # Rows that may be the chunks.
 
 
-class _Chunks(NamedTuple):
-    """Rows that may be the chunks: what speaks for them, their expression, and how the tables begin that they take."""
-
-    weight: float
-    expression: str
-    rows: list[dict[str, Any]]
-    taken: tuple[str, ...]
+_Option = tuple[float, str, list[dict[str, Any]], tuple[str, ...]]
+"""What speaks for rows as the chunks, their expression, the rows, and how the tables begin that they take."""
 
 
 def _take_chunks(guess: Guess, tables: BodyTables, question: str) -> BodyTables:
     """Take the rows for which most speaks, and give the tables that they leave."""
-    options = [option for at in tables if at for option in _options(at, tables, question)]
-    best = max(options, key=lambda option: option.weight, default=None)
-    if best is None or not best.weight:
+    options = (option for at in tables if at for option in _options(at, tables, question))
+    weight, expression, rows, taken = max(options, key=lambda option: option[0], default=(0.0, "", [], ()))
+    if not weight:
         return tables
-    guess.map["chunks"], guess.rows = best.expression, best.rows
-    return {at: columns for at, columns in tables.items() if not at.startswith(best.taken)}
+    guess.map["chunks"], guess.rows = expression, rows
+    return {at: columns for at, columns in tables.items() if not at.startswith(taken)}
 
 
-def _options(at: str, tables: BodyTables, question: str) -> Iterator[_Chunks]:
+def _options(at: str, tables: BodyTables, question: str) -> Iterator[_Option]:
     """The chunks that the rows of a table are, by each column that may be their text."""
     own, (outer, in_row) = tables[at], _place(at)
     index = list(dict.fromkeys(row for cells in own.values() for row in cells))
@@ -270,7 +265,7 @@ def _options(at: str, tables: BodyTables, question: str) -> Iterator[_Chunks]:
             expression = in_row or "@"
         is_other = _is_conversation(columns, question) or _are_parts(columns)
         weight = 0 if is_other or any(row["text"] == question for row in rows) else _weight(rows, at, text)
-        yield _Chunks(weight, expression, rows, taken)
+        yield weight, expression, rows, taken
 
 
 def _place(at: str) -> tuple[str, str]:
@@ -340,12 +335,12 @@ def _chunk_fields(columns: BodyColumns, text: str) -> dict[str, str]:
 
 
 def _fits(part: str, values: Sequence[Any]) -> bool:
+    """Whether values may be this part of chunks; ids that repeat are those of documents."""
     given = [value for value in values if value is not None and not isinstance(value, bool)]
     if part == "score":
         return bool(given) and all(isinstance(value, int | float) for value in given)
-    if part == "chunk_id" and len(set(map(str, given))) < len(given):
-        return False  # as of documents
-    return bool(given) and all(isinstance(value, str | int) and len(str(value)) < 300 for value in given)
+    is_own = part != "chunk_id" or len(set(map(str, given))) == len(given)
+    return bool(given) and is_own and all(isinstance(value, str | int) and len(str(value)) < 300 for value in given)
 
 
 # What is cited, who answered, and whether all is well.
@@ -399,14 +394,11 @@ def unread_fields(body: Any, expressions: str) -> list[str]:
         body: What was received.
         expressions: All expressions, in one text.
     """
-    words = {*re.findall(r"\w+", expressions)}
-    filled = {
-        _below(at, name): None
-        for at, columns in tables_of(body).items()
-        for name, cells in columns.items()
-        if any(not isinstance(value, bool) and value not in (None, "") for value in cells.values())
-    }
-    return [path for path in filled if path and not {*re.findall(r"\w+", path)} <= words]
+    words, cells = {*re.findall(r"\w+", expressions)}, _cells(body, "", "", ())
+    filled = (
+        _below(at, name) for at, name, _, value in cells if not isinstance(value, bool) and value not in (None, "")
+    )
+    return [path for path in dict.fromkeys(filled) if path and not {*re.findall(r"\w+", path)} <= words]
 
 
 # Streams, and XML.

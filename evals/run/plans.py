@@ -34,18 +34,16 @@ class Plan:
         source: What it is made from, in words.
         made_up: The values that it invents, by path in the body.
         profile: The built-in profile that it is of.
-        prefix: What stands in the URL before the path.
     """
 
     ask: Mapping[str, Any]
     source: str = ""
     made_up: Mapping[str, Any] = field(default_factory=dict)
     profile: str | None = None
-    prefix: str = ""
 
     @property
     def path(self) -> str:
-        """Below the URL of the server and `prefix`."""
+        """Below the URL of the server."""
         return str(self.ask["path"])
 
     @property
@@ -58,30 +56,33 @@ class Plan:
         """The values that it invents, in words."""
         return ", ".join(f"{path}: {value}" for path, value in self.made_up.items())
 
+    def at(self, path: str) -> "Plan":
+        """The same request to another path."""
+        return replace(self, ask={**self.ask, "path": path})
+
     def __str__(self) -> str:
         sent = json.dumps(self.ask.get("json", self.ask.get("query", {})), ensure_ascii=False)
         return f"{self.name} with {sent} ({self.source}{'; made up: ' if self.made_up else ''}{self.invention})"
 
 
-def profile_plan(name: str, request: Mapping[str, Any], **parts: Any) -> Plan:
+def profile_plan(name: str, request: Mapping[str, Any]) -> Plan:
     """The plan of a request of a profile.
 
     Raises:
         ConfigError: It names a variable of the environment.
     """
     ask = {key: request[key] for key in ("method", "path", "query", "json") if key in request}
-    return Plan(expand_env(ask, set(), {}), f"the profile {name}", **parts)
+    return Plan(expand_env(ask, set(), {}), f"the profile {name}", profile=name)
 
 
 def profile_plans(path: str | None) -> Iterator[Plan]:
     """The requests of built-in profiles that need nothing of the environment: to a path, or all (None)."""
     for name in sorted(list_profiles(), key=lambda name: name != DEFAULT_PROFILE):
         with suppress(ConfigError):
-            plan = profile_plan(name, load_profile(name)["ask"], profile=name)
-            prefix = "" if path is None else path.removesuffix(plan.path)
-            needs_more = VARIABLE.search(json.dumps(plan.ask)) or load_profile(name).get("stream")
-            if not needs_more and not (prefix and prefix == path):
-                yield replace(plan, prefix=prefix)
+            plan, profile = profile_plan(name, load_profile(name)["ask"]), load_profile(name)
+            is_known = not VARIABLE.search(json.dumps(plan.ask)) and not profile.get("stream")
+            if is_known and (path is None or path.endswith(plan.path)):
+                yield plan if path is None else plan.at(path)
 
 
 def usual_plans(path: str) -> list[Plan]:

@@ -343,16 +343,26 @@ def test_a_usual_path_of_a_document_is_asked(path: str, start: Start, init: Init
 
 
 @pytest.mark.parametrize(
-    ("kind", "path"), [("lightrag", "/query"), ("hayhooks", "/rag/run"), ("langserve", "/rag/invoke")]
+    ("kind", "path", "header"),
+    [
+        ("lightrag", "/query", "x-api-key: {}"),
+        ("hayhooks", "/rag/run", None),
+        ("langserve", "/rag/invoke", None),
+        ("vectara", "/v2/corpora/default/query", "X-API-Key: {}"),
+        ("dify", "/v1/chat-messages", "authorization: Bearer {}"),
+    ],
 )
-def test_a_built_in_profile_is_named_where_it_reads_the_answer(kind: str, path: str, start: Start, init: Init) -> None:
-    """Its chunks too, of a second request where it has one, and below a path that is not its own."""
+def test_a_built_in_profile_is_named_where_it_reads_the_answer(
+    kind: str, path: str, header: str | None, start: Start, init: Init
+) -> None:
+    """Its chunks too, of a second request where it has one, and below a path that is not its own; with one login."""
     Path("q.jsonl").write_text(json.dumps({"question": "What may a hotel cost in a capital?"}))
-    header = ("--header", f"X-API-Key: {documented.KEY}") if kind == "lightrag" else ()
-    made = init(f"{start(getattr(documented, kind)())}{path}", *header)
+    more = ("--header", header.format(documented.KEY)) if header else ()
+    made = init(f"{start(getattr(documented, kind)())}{path}", *more)
     assert made.code == 0, made.err
     assert made.server["profile"] == kind
     assert "chunks: 3" in made.err
+    assert made.out.count("export ") == (header is not None)
 
 
 @pytest.mark.parametrize("path", ["/run", "/ask/"])
