@@ -30,7 +30,7 @@ _WORDS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zäöüß]+|\d+")
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _LIST = re.compile(r"(.*\[\*?\])?\.?(.*)\[\*?\]")
 """The expression of rows: that of the rows which their list is in, and its path in such a row."""
-_MOST_TABLES = 1000
+_MOST_TABLES = 200
 _LAST = re.compile(r"(?:\b|_)(?:end|done|final|finish|finished|complete|completed|stop)'?\Z")
 """How the condition of a stream's last event ends, where its name says that it is the last."""
 

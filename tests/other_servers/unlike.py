@@ -187,6 +187,22 @@ KINDS: Mapping[str, tuple[str, Routes]] = {
             )
         },
     ),
+    "xml with files": (
+        "/x",
+        {
+            ("POST", "/x"): _wants(
+                "query",
+                _streams(
+                    "application/xml",
+                    [
+                        f"<r><reply>{SAID}</reply>",
+                        *(f"<hit><file>{each['file']}</file><p>{each['text']}</p></hit>" for each in SOURCES),
+                        "</r>",
+                    ],
+                ),
+            )
+        },
+    ),
     "second request": (
         "/ask",
         {
