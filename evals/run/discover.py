@@ -70,12 +70,14 @@ class Headers:
         name, _, value = (part.strip() for part in header.partition(":"))
         if not name or not value:
             raise ConfigError("a header has no name or no value", 'write --header "Name: value"')
-        if VARIABLE.search(value):
-            remember(self.filled(value))
-        elif name.lower() not in NAMES["open_headers"]:
-            remember(value)
-            scheme, _, token = value.rpartition(" ")
-            value = f"{scheme} {self.hide('RAG_TOKEN' if name.lower() == 'authorization' else name, token)}".strip()
+        sent = self.filled(value)
+        scheme, _, token = sent.rpartition(" ")
+        if name.lower() not in NAMES["open_headers"]:
+            remember(sent)
+            remember(token)
+            if not VARIABLE.search(value):
+                variable = "RAG_TOKEN" if name.lower() == "authorization" else name
+                value = f"{scheme} {self.hide(variable, token)}".strip()
         self.written[name] = value
 
     def hide(self, name: str, secret: str) -> str:
@@ -245,7 +247,8 @@ class _Search:
             ServerUnreachableError: Nothing answers.
         """
         self.left -= 1
-        request = rendered(RequestSpec(**self.headers.filled(plan.ask)), Conversation().values(question))
+        query = self.headers.filled(plan.ask.get("query", {}))
+        request = rendered(RequestSpec(**{**plan.ask, "query": query}), Conversation().values(question))
         request["headers"] = self.headers.filled(self.headers.written)
         try:
             reply = asyncio.run(self._exchange(request))
@@ -259,7 +262,7 @@ class _Search:
         problem = "a web page" if "text/html" in kind else None if text.strip() else "an empty body"
         if (error_text := failure_in(json_or(None, text))) is not None:
             problem = f"HTTP {reply.status}, but {error_text[:300]}"
-        return Received(reply.status, text, kind, reply.headers.get("location", ""), problem)
+        return Received(reply.status, text, kind, reply.headers.get("location", "").replace("${", "$"), problem)
 
     async def _exchange(self, request: Mapping[str, Any]) -> Reply:
         async with self.http:
@@ -289,7 +292,8 @@ class _Search:
         else:
             reply = self._send(Plan({"method": "GET", "path": "/openapi.json"}))
             if reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping):
-                self.api = OpenApi(reply.fields)
+                # No server has us write, and later send, what a variable of the environment holds.
+                self.api = OpenApi(json_or({}, reply.text.replace("${", "$")))
             self.tell(f"GET /openapi.json: {counted(len(self.api.operations), 'operation')}")
             candidates = self._plans_to(path)
         changing = {plan.name: self.api.changing_word(plan) for plan in candidates}

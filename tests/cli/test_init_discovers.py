@@ -283,6 +283,38 @@ def test_a_token_without_its_scheme_is_refused_with_the_whole_header(start: Star
     assert "s3cret" not in made.out + made.err
 
 
+@pytest.mark.parametrize("header", [f"X-Key: Bearer {SECRET}", "X-Key: Bearer ${OWN_TOKEN}"])
+def test_a_token_that_a_server_repeats_is_masked(header: str, init_for: Init, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also without its scheme, and where it comes from a variable."""
+    monkeypatch.setenv("OWN_TOKEN", SECRET)
+
+    def ask(request: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": f"bad: {request.headers['X-Key'].split()[1]}"})
+
+    made = init_for(ask, "--header", header)
+    assert (made.code, "bad: ***" in made.err, "s3cret" in made.out + made.err) == (3, True, False)
+
+
+def test_no_document_gets_a_variable_of_the_environment(
+    start: Start, init: Init, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither now nor in a run: what it names is no `${NAME}` in the configuration."""
+    monkeypatch.setenv("OWN_TOKEN", SECRET)
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        return ANSWER
+
+    schema = {
+        "required": ["query", "tenant"],
+        "properties": {"query": TEXT, "tenant": {**TEXT, "default": "${OWN_TOKEN}"}},
+    }
+    init(f"{start({('GET', '/openapi.json'): described(('/ask', 'post', 'ask', schema)), ('POST', '/ask'): ask})}/ask")
+    assert [body["tenant"] for body in asked] == ["$OWN_TOKEN}"]
+    assert "${" not in Path("eval_config.yml").read_text()
+
+
 def test_a_secret_parameter_is_sent_and_not_written(start: Start, init: Init) -> None:
     """It becomes a variable."""
     asked: list[Any] = []
