@@ -93,7 +93,7 @@ def guess_text(raw: str, content_type: str, question: str) -> Guess:
         else:
             guess.stream["delta"] = expression
     if guess.stream is not None:
-        *conditions, last = (_condition(event, body) for event in body)
+        *conditions, last = _conditions(body)
         guess.stream |= {"done": last} if _LAST.search(last) and last not in conditions else {}
         if len({row["text"] for row in guess.rows}) < len(guess.rows):  # the last event repeats them
             guess.map["chunks"] = guess.map["chunks"].replace("[]", "[-1]", 1)
@@ -196,7 +196,7 @@ def _pieces(
     form: str, events: Sequence[Mapping[str, Any]], tables: BodyTables, question: str, rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[float, str, str]]:
     """The same of a stream, for `stream.delta`; for `map.answer` (join) where one event has all of the text."""
-    conditions = [_condition(event, events) for event in events]
+    conditions = _conditions(events)
     for at, columns in tables.items():
         for name, cells in columns.items():
             path, kinds = _below(at, name).removeprefix("[]."), defaultdict[str, dict[RowIndex, str]](dict)
@@ -418,14 +418,14 @@ def read_events(raw: str, content_type: str = "") -> tuple[StreamFormat | None, 
     return form, [{"event": name, "data": json_or(data, data)} for name, data in events if data and data != END]
 
 
-def _condition(event: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> str:
-    """What tells events of this kind from others, as an expression; empty: nothing."""
-    if len({other["event"] for other in events}) > 1:
-        return f"event == {_literal(event['event'])}"
-    objects = [other["data"] for other in events if isinstance(other["data"], Mapping)]
+def _conditions(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What tells each event from those of other kinds, as an expression; empty: nothing."""
+    if len({event["event"] for event in events}) > 1:
+        return [f"event == {_literal(event['event'])}" for event in events]
+    objects = [event["data"] if isinstance(event["data"], Mapping) else {} for event in events]
     kind = next((key for key in NAMES["kinds"] if len({str(item.get(key)) for item in objects}) > 1), "")
-    value = event["data"].get(kind) if isinstance(event["data"], Mapping) else None
-    return f"data.{kind} == {_literal(value)}" if isinstance(value, str) else ""
+    kinds = (item.get(kind) for item in objects)
+    return [f"data.{kind} == {_literal(value)}" if isinstance(value, str) else "" for value in kinds]
 
 
 def _guess_xml(raw: str, question: str) -> Guess:
