@@ -112,7 +112,8 @@ class Field(NamedTuple):
         """How it takes the question: as a text, or as a list of messages; None: it does not."""
         kind, items = self.schema.get("type"), self.schema.get("items") or {}
         if self.name in NAMES["message_lists"] and kind in {None, "array"}:
-            return [_TURN] if {*_TURN} <= {*items.get("properties", _TURN)} else None
+            parts = items.get("properties", _TURN)
+            return [_TURN] if isinstance(parts, Mapping) and _TURN.keys() <= parts.keys() else None
         return QUESTION if kind in {None, "string"} and not {"enum", "format"} & {*self.schema} else None
 
 
@@ -136,8 +137,9 @@ def _filled(body: Any, fields: Sequence[Field]) -> tuple[Any, dict[str, Any]]:
         elif schema.get("type") == "boolean" and re.match(r"(include|return|with|stream$)", item.name):
             value = item.name != "stream"
         elif item.is_required:
-            choices = schema.get("enum") or [_VALUES.get(schema.get("type", ""), "probe")]
-            usual = "user" if "user" in choices else choices[0]
+            enum, usual = schema.get("enum"), _VALUES.get(str(schema.get("type")), "probe")
+            if enum and isinstance(enum, list):
+                usual = "user" if "user" in enum else enum[0]
             value = next((schema[key] for key in ("default", "example", "const") if key in schema), usual)
             made_up |= {} if {"default", "const", "enum"} & {*schema} else {".".join(item.path): value}
         else:
@@ -172,8 +174,9 @@ def missing_fields(refusal: str) -> list[tuple[str, ...]]:
     """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else the names quoted in its texts."""
     body = json_or(refusal, refusal)
     details = body.get("detail") if isinstance(body, Mapping) else None
-    locations = [detail.get("loc") or () for detail in details or () if isinstance(detail, Mapping)]
-    fields = [tuple(map(str, location[1:])) for location in locations]
+    listed = details if isinstance(details, list) else []
+    locations = [detail.get("loc") for detail in listed if isinstance(detail, Mapping)]
+    fields = [tuple(map(str, location[1:])) for location in locations if isinstance(location, list)]
     if not any(fields):
         cells = (column for columns in tables_of(body).values() for column in columns.values())
         texts = (str(text) for column in cells for text in column.values() if says_lacking(str(text)))
@@ -232,8 +235,8 @@ class OpenApi:
 
     def _fields(self, schema: Schema, *at: str) -> Iterator[Field]:
         """The values of a body, also within objects that are required, at most five deep."""
-        required = schema.get("required") or ()
-        for key in schema.get("properties") or {}:
+        required = required if isinstance(required := schema.get("required"), list) else ()
+        for key in self._below(schema, "properties"):
             part, item = self._below(schema, "properties", key), self._below(schema, "properties", key, "items")
             value = Field((*at, key), {**part, "items": item}, key in required)
             enters = value.is_required and len(at) < 5 and value.question != [_TURN]
@@ -250,11 +253,14 @@ class OpenApi:
             schema = self._below(schema).get(key)
         for _ in range(5):
             part = schema if isinstance(schema, Mapping) else {}
-            choices = part.get("anyOf") or part.get("oneOf") or part.get("allOf") or [part]
+            found = (part.get(key) for key in ("anyOf", "oneOf", "allOf"))
+            choices = next((choice for choice in found if choice and isinstance(choice, list)), [part])
             schemas = (choice for choice in choices if isinstance(choice, Mapping) and choice.get("type") != "null")
             schema = next(schemas, {})
             if (reference := str(schema.get("$ref"))).startswith("#/"):
                 schema = self._document
                 for key in reference[2:].split("/"):
                     schema = schema.get(key) if isinstance(schema, Mapping) else None
-        return schema if isinstance(schema, Mapping) else {}
+        schema = schema if isinstance(schema, Mapping) else {}
+        kinds = [kind for kind in schema["type"] if kind != "null"] if isinstance(schema.get("type"), list) else []
+        return {**schema, "type": str(kinds[0])} if kinds else schema

@@ -208,7 +208,7 @@ KINDS: Mapping[str, tuple[str, Routes]] = {
         {
             ("GET", "/openapi.json"): described(
                 ("/ask", "post", "ask", _object(["question"], question=TEXT)),
-                ("/search", "post", "search", _object(["query"], query=TEXT)),
+                ("/search", "post", "search", _object(["query"], query={"type": ["string", "null"]})),
             ),
             ("POST", "/ask"): _wants("question", {"answer": SAID}),
             ("POST", "/search"): _wants("query", {"results": SOURCES}),
