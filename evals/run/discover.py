@@ -326,10 +326,11 @@ class _Search:
         if self.api.plans and not paths:
             urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:_MOST_SHOWN])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
-        candidates, usual = list[Plan](), None if path else 0 if paths else 1
+        # Of usual bodies all are sent to the path in the URL, none where a document tells, else the first to each path.
+        candidates, most_usual = list[Plan](), None if path else 0 if paths else 1
         for at in paths or NAMES["usual_paths"]:
             documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == at.rstrip("/")]
-            candidates += [*plans.profile_plans(at.rstrip("/")), *(documented or plans.usual_plans(at)[:usual])]
+            candidates += [*plans.profile_plans(at.rstrip("/")), *(documented or plans.usual_plans(at)[:most_usual])]
         return candidates
 
     # What a response is read as.

@@ -167,6 +167,22 @@ def test_what_is_not_read_and_what_was_made_up_is_told(kind: str, said: str, ini
     assert kind != "quoting" or made.server["map"]["answer"] == "answer"
 
 
+@pytest.mark.parametrize(
+    ("key", "longer"),
+    [
+        (
+            "answer",
+            "This remark of the operator is longer than any answer and says nothing about sensors or their height.",
+        ),
+        ("wording", " ".join(each["text"] for each in SOURCES)),
+    ],
+    ids=["remark", "passages"],
+)
+def test_a_longer_text_is_not_taken_for_the_answer(key: str, longer: str, init_for: Init) -> None:
+    """Where the key of another says that it is, or where the longer one consists of passages."""
+    assert init_for({"remark": longer, key: SAID, "sources": SOURCES}).server["map"]["answer"] == key
+
+
 def test_positions_of_characters_are_no_numbers_of_chunks(init_for: Init) -> None:
     """A list of citations without a source is not read as one."""
     cited = [{"start": 0, "end": 2, "text": "It"}, {"start": 1, "end": 2, "text": "h"}]
@@ -240,6 +256,16 @@ def test_at_most_six_requests_are_sent_and_the_most_telling_refusal_is_shown(sta
     made = init(f"{start({('POST', '/own'): ask, ('GET', '/openapi.json'): document})}/own")
     assert (made.code, len(asked)) == (3, 6)
     assert "the tenant must be set" in made.err.rpartition("error: ")[2]
+
+
+def test_a_path_that_is_not_there_tells_less_than_one_that_fails(start: Start, init: Init) -> None:
+    """Without a path in the URL most of the usual ones are not there."""
+
+    def ask(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": "the index is empty"})
+
+    made = init(start({("POST", "/ask"): ask}))
+    assert (made.code, "the index is empty" in made.err.rpartition("error: ")[2]) == (3, True)
 
 
 SECRET = "s3cret-Value-90210"
