@@ -431,6 +431,18 @@ def test_a_path_is_kept_as_it_is_and_no_sign_of_a_profile(path: str, init_for: I
     assert server["map"] == {"answer": "answer", "chunks": "contexts"}
 
 
+def test_a_body_of_a_document_has_what_is_required_and_what_brings_passages(start: Start, init: Init) -> None:
+    """The question where its name says so, whatever else is a text; no stream; nothing that is neither."""
+    flags = {name: {"type": "boolean"} for name in ("stream", "include_sources", "verbose")}
+    turns = {"type": "array", "items": {"type": "object", "required": ["text"], "properties": {"text": TEXT}}}
+    fields = {"tenant": TEXT, "turns": turns, "top": {"type": "integer", "default": 3}, "note": TEXT, **flags}
+    document = described(("/ask", "post", "ask", {"required": ["tenant", "turns", "top"], "properties": fields}))
+    made = init(f"{start({('GET', '/openapi.json'): document, ('POST', '/ask'): lambda _: ANSWER})}/ask")
+    body = {"tenant": "probe", "turns": [{"text": "{{question}}"}], "top": 3, "stream": False, "include_sources": True}
+    assert made.server["ask"]["json"] == body
+    assert "made up for the request: tenant: probe" in made.err
+
+
 def test_no_passages_name_the_lines_for_a_second_request(init_for: Init) -> None:
     """At most five, which are valid below `server:`."""
     lines = init_for({"answer": SAID}).err.partition("add below server:\n")[2].splitlines()[:4]
