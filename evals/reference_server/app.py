@@ -1,17 +1,17 @@
 """The HTTP contract of the built-in server: uploads, documents, queries, and what the server says about itself."""
 
 import json
-import secrets
 import threading
 import time
 import uuid
 from collections.abc import Iterable
 from ipaddress import ip_address
 from pathlib import PurePath
+from secrets import compare_digest
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, BackgroundTasks, FastAPI, HTTPException, Request, Response, UploadFile
+from fastapi import FastAPI, HTTPException, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
@@ -23,7 +23,6 @@ from evals.reference_server.documents import ACCEPTED_TYPES, Chunk, Document, re
 from evals.reference_server.search import Hit, Index, answer
 
 MEGABYTE = 1024 * 1024
-_NONE_YET = {"status": "pending", "total_chunks": 0, "completed_chunks": 0, "error": None}
 
 
 class QueryRequest(BaseModel):
@@ -66,7 +65,7 @@ def create_app(settings: Settings, library: Library) -> FastAPI:
     app = FastAPI(title="Reference RAG server", version="1.0.0", docs_url=None, redoc_url=None)
     app.add_exception_handler(RequestValidationError, _refuse_body)
     app.add_middleware(Guard, settings=settings)
-    app.include_router(_uploads(settings, library))
+    batches: dict[str, dict[str, dict[str, Any]]] = {}
     for path, reply in _about(settings).items():
         app.add_api_route(path, lambda reply=reply: reply, name=path, response_model=None)
 
@@ -83,6 +82,28 @@ def create_app(settings: Settings, library: Library) -> FastAPI:
         except Exception as error:  # the contract: every failure is a 500 with a sentence
             raise HTTPException(500, f"The query failed: {error}") from error
 
+    @app.post("/upload")
+    def upload(files: list[UploadFile]) -> dict[str, Any]:
+        """Read text files; those that are not accepted are left out."""
+        names = [PurePath((file.filename or "").replace("\\", "/")).name for file in files]
+        problems = [_problem(name, file.size or 0, settings) for name, file in zip(names, files, strict=True)]
+        if all(problems):
+            raise HTTPException(400, f"No file was accepted. {' '.join(filter(None, problems))}")
+        batch_id, accepted = str(uuid.uuid4()), zip(names, files, problems, strict=True)
+        tasks = [_read(name, file.file.read(), library, settings) for name, file, problem in accepted if not problem]
+        batches[batch_id] = {str(uuid.uuid4()): task for task in tasks}
+        queued = [{"task_id": task_id, "filename": task["filename"]} for task_id, task in batches[batch_id].items()]
+        return {"status": "queued", "batch_id": batch_id, "tasks": queued}
+
+    @app.get("/tasks/{batch_id}/status")
+    def batch_status(batch_id: str) -> dict[str, Any]:
+        """What became of an upload."""
+        if batch_id not in batches:
+            raise HTTPException(404, f"There is no batch {batch_id}.")
+        tasks = batches[batch_id]
+        completed = sum(task["status"] == "completed" for task in tasks.values())
+        return {"batch_id": batch_id, "total": len(tasks), "completed": completed, "tasks": tasks}
+
     return app
 
 
@@ -93,14 +114,13 @@ def _about(settings: Settings) -> dict[str, dict[str, Any]]:
     embedding = {"embedding_model": "none", "reranker_model": None, "reranker_enabled": False}
     vector = {"chunk_size": settings.chunk_words, "chunk_overlap": 0, "vector_store": None, "collection_name": None}
     hybrid = {"enabled": False, "bm25": {"enabled": True}, "vector": vector, "fusion_method": None, "rrf_k": None}
+    retrieval = {"retrieval_top_k": settings.top_k, "final_top_n": settings.top_k, "hybrid_search": hybrid}
     reranker = {"enabled": False, "model": None, "top_n": None}
-    chunks = {"retrieval_top_k": settings.top_k, "final_top_n": settings.top_k}
     return {
         "/health": {"status": "healthy"},
         "/models/info": model | embedding | prices,
         "/config": {"max_upload_size_mb": settings.max_upload_mb},
-        "/metrics/retrieval": chunks
-        | {"hybrid_search": hybrid, "contextual_retrieval": {"enabled": False}, "reranker": reranker},
+        "/metrics/retrieval": retrieval | {"contextual_retrieval": {"enabled": False}, "reranker": reranker},
     }
 
 
@@ -149,60 +169,26 @@ def _identity(chunk: Chunk) -> dict[str, Any]:
 # Uploads.
 
 
-def _uploads(settings: Settings, library: Library) -> APIRouter:
-    """The routes of uploads, whose files are read after the reply."""
-    router = APIRouter()
-    batches: dict[str, dict[str, dict[str, Any]]] = {}
-
-    @router.post("/upload")
-    async def upload(files: list[UploadFile], background: BackgroundTasks) -> dict[str, Any]:
-        """Queue text files; those that are not accepted are left out."""
-        batch, problems = dict[str, dict[str, Any]](), list[str]()
-        for file in files:
-            name = PurePath((file.filename or "").replace("\\", "/")).name
-            if problem := _problem(name, file.size or 0, settings.max_upload_mb):
-                problems.append(problem)
-                continue
-            batch[str(uuid.uuid4())] = task = {"filename": name, **_NONE_YET}
-            background.add_task(_read, task, await file.read(), library, settings.chunk_words)
-        if not batch:
-            raise HTTPException(400, f"No file was accepted. {' '.join(problems)}")
-        batch_id = str(uuid.uuid4())
-        batches[batch_id] = batch
-        tasks = [{"task_id": task_id, "filename": task["filename"]} for task_id, task in batch.items()]
-        return {"status": "queued", "batch_id": batch_id, "tasks": tasks}
-
-    @router.get("/tasks/{batch_id}/status")
-    def batch_status(batch_id: str) -> dict[str, Any]:
-        """How far an upload is."""
-        if batch_id not in batches:
-            raise HTTPException(404, f"There is no batch {batch_id}.")
-        tasks = batches[batch_id]
-        completed = sum(task["status"] == "completed" for task in tasks.values())
-        return {"batch_id": batch_id, "total": len(tasks), "completed": completed, "tasks": tasks}
-
-    return router
-
-
-def _problem(name: str, size: int, most_mb: int) -> str | None:
+def _problem(name: str, size: int, settings: Settings) -> str | None:
     """Why a file is not accepted; None: it is."""
     if PurePath(name).suffix.lower() not in ACCEPTED_TYPES:
         return f"{name!r} is of an unsupported type; supported are {', '.join(ACCEPTED_TYPES)}."
     if size == 0:
         return f"{name!r} is empty."
-    return f"{name!r} is larger than {most_mb} MB." if size > most_mb * MEGABYTE else None
+    return f"{name!r} is larger than {settings.max_upload_mb} MB." if size > settings.max_upload_mb * MEGABYTE else None
 
 
-def _read(task: dict[str, Any], content: bytes, library: Library, chunk_words: int) -> None:
-    task["status"] = "processing"
+def _read(name: str, content: bytes, library: Library, settings: Settings) -> dict[str, Any]:
+    """Take a file into the library; a file that cannot be read costs no other."""
+    count, problem = 0, None
     try:
-        document = read_document(content, task["filename"], chunk_words)
-    except Exception as error:  # noqa: BLE001 - in the background: the file would be "processing" for ever
-        task |= {"status": "error", "error": str(error)}
-        return
-    library.put(document)
-    count = len(document.chunks)
-    task |= {"status": "completed", "total_chunks": count, "completed_chunks": count}
+        document = read_document(content, name, settings.chunk_words)
+        library.put(document)
+        count = len(document.chunks)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the task tells it
+        problem = str(error)
+    status = "completed" if problem is None else "error"
+    return {"filename": name, "status": status, "total_chunks": count, "completed_chunks": count, "error": problem}
 
 
 # Refusals.
@@ -219,25 +205,21 @@ class Guard:
     """Refuses requests for other host names (DNS rebinding), or without the token."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
-        self._settings = settings
+        self._app, self._token = app, settings.auth_token
         self._names = {name.rstrip(".").lower() for name in settings.allow_hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request or pass it on."""
-        await (self._refusal(scope["path"], Headers(scope=scope)) or self._app)(scope, receive, send)
-
-    def _refusal(self, path: str, headers: Headers) -> Response | None:
-        settings = self._settings
+        headers, answered = Headers(scope=scope), self._app
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given, expected = f"{scheme.lower()} {token.strip()}", f"bearer {self._token}"
         if not self._is_ours(headers.get("host", "")):
             hint = "This server does not answer to that name; start it with --allow-host and the name."
-            return JSONResponse({"detail": hint}, 421)
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        given, expected = f"{scheme.lower()} {token.strip()}", f"bearer {settings.auth_token}"
-        if settings.auth_token and path != "/health" and not secrets.compare_digest(given.encode(), expected.encode()):
+            answered = JSONResponse({"detail": hint}, 421)
+        elif self._token and scope["path"] != "/health" and not compare_digest(given.encode(), expected.encode()):
             detail = {"detail": "A valid bearer token is required."}
-            return JSONResponse(detail, 401, {"WWW-Authenticate": "Bearer"})
-        return None
+            answered = JSONResponse(detail, 401, {"WWW-Authenticate": "Bearer"})
+        await answered(scope, receive, send)
 
     def _is_ours(self, host: str) -> bool:
         """Whether a request for this host, with or without a port, is for this machine or a name that was allowed."""

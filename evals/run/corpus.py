@@ -21,6 +21,7 @@ from evals.scoring.settings import ScoreSettings
 from evals.store.uploads import UploadLog, uploaded_ids
 from evals.text.decoding import parse_stored
 from evals.text.documents import Kinship, document_key, kinship
+from evals.text.foreign import shortened
 from evals.text.numbers import counted, listed, share
 
 PROBES = 10
@@ -51,26 +52,24 @@ class Corpus:
     is_empty: bool = False
 
 
-async def _listing_and_ids(client: RAGClient, runs_dir: Path) -> tuple[Listing | None, list[tuple[str, str]]]:
-    """The server's list, where it gives one, and the server's own ids of documents with their names."""
+async def _listing_and_ids(client: RAGClient, runs_dir: Path) -> tuple[Listing | None, dict[str, str]]:
+    """The server's list, where it gives one, and the names of documents by the server's own ids."""
     listing = None
     with suppress(ExchangeError):
         listing = await listed_documents(client)
-    return listing, [*uploaded_ids(runs_dir, upload_key(client)), *(listing.ids if listing is not None else ())]
+    return listing, dict([*uploaded_ids(runs_dir, upload_key(client)), *(listing.ids if listing else ())])
 
 
 async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], runs_dir: Path) -> Corpus:
     """Compare the gold documents with the server's list and with the log of uploads."""
-    golds = (gold for question in questions for gold in question.gold_passages)
-    keys = {gold.document_id: document_key(gold.document_id) for gold in golds if gold.document_id}
-    listing, pairs = await _listing_and_ids(client, runs_dir)
-    ids = {given: name for given, name in pairs if document_key(name) in keys.values()}
-    if listing is None:
-        return Corpus(None, ids)
-    held = listing.keys
-    lacking = [name for name, key in sorted(keys.items()) if key not in held]
+    golds = {gold.document_id for question in questions for gold in question.gold_passages} - {None, ""}
+    keys = {name: document_key(name) for name in sorted(filter(None, golds))}
+    listing, names = await _listing_and_ids(client, runs_dir)
+    ids = {given: name for given, name in names.items() if document_key(name) in keys.values()}
+    held = set() if listing is None else listing.keys
+    lacking = [name for name, key in keys.items() if key not in held]
     if len(lacking) == len(keys):
-        return Corpus(None, ids, is_empty=not held)
+        return Corpus(None, ids, is_empty=listing is not None and not held)
     return Corpus([name for name in lacking if all(kinship(name, key) is Kinship.OTHER for key in held)], ids)
 
 
@@ -131,8 +130,10 @@ async def check_kind(
         ServerRefusedError: They do: the server is not of the profile's kind.
     """
     wrong = _lasting_failure(response)
-    other = next((asked for asked in questions if asked.question != question.question), None) if wrong else None
-    if response.error is None or other is None or _lasting_failure(await client.ask(other.question)) != wrong:
+    other = next((asked for asked in questions if asked.question != question.question), None)
+    if response.error is None or wrong is None or other is None:
+        return
+    if _lasting_failure(await client.ask(other.question)) != wrong:
         return
     request = response.error.request
     made = (client.spec.retrieve if request == "retrieve" else None) or client.spec.ask
@@ -165,15 +166,13 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
         responses: What came.
     """
     answered = [response for response in responses if response.error is None and response.answer is not None]
-    if path is None or not answered:
+    has_list = (response.chunks is not None or response.could_not_read("chunks") for response in answered)
+    if path is None or not answered or any(has_list):
         return None
-    if any(response.chunks is not None or response.could_not_read("chunks") for response in answered):
-        return None
-    place, body = " ".join(path.split()), ""
-    raw = next((response.raw for response in answered if response.raw), None)
+    place, body = shortened(" ".join(path.split()), 61), ""
+    raw = next((response.raw for response in answered if response.raw), "")
     with suppress(ValueError):  # the stored body is only its beginning
-        body = f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
-    place = place if len(place) <= 60 else f"{place[:60]}…"
+        body = f"; the body: {shape_of(parse_stored(raw.encode()))}"
     count = share(len(answered), len(answered), "answer")
     return f"{UNFOUND}{count}, so retrieval is not measured: nothing is at `{place}`{body}"
 
@@ -193,7 +192,7 @@ class Uploaded(NamedTuple):
     """What `evals ingest` did."""
 
     report: IngestReport
-    check: UploadCheck | None
+    check: UploadCheck | None = None
 
 
 async def upload_documents(
@@ -220,8 +219,8 @@ async def upload_documents(
         observer.phase(f"giving it {counted(len(documents), 'document')}")
         report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
-            return Uploaded(report, None)
-        client.reader.document_names = dict((await _listing_and_ids(client, config.runs_dir))[1])
+            return Uploaded(report)
+        _, client.reader.document_names = await _listing_and_ids(client, config.runs_dir)
         return Uploaded(report, _checked(question, await client.ask(question), documents))
 
 
@@ -271,6 +270,5 @@ def remarks_on(report: IngestReport) -> list[str]:
         total = report.uploaded + already_there + len(report.unconfirmed)
         remarks.append(f"{share(already_there, total, 'document', 'was')} on the server already")
     for what, names, verb in ((_CHANGED, report.changed, "is"), (_UNCONFIRMED, report.unconfirmed, "was")):
-        if names:
-            remarks.append(f"{counted(len(names), 'document', verb)} {what}: {listed(list(names), 3)}")
+        remarks += [f"{counted(len(names), 'document', verb)} {what}: {listed([*names], 3)}"] if names else []
     return remarks

@@ -8,14 +8,14 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from evals.client.conversation import Conversation, rendered
-from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient
+from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient, Reply
 from evals.client.mapping import UnusableError
 from evals.client.profile import list_profiles, load_profile, resolve_spec
 from evals.client.rag_client import RAGClient
@@ -38,8 +38,6 @@ _START_TIMEOUT_S, _LOOK_EVERY_S, _MOST_SHOWN = 3.0, 1.0, 12
 _REFUSES_BODY = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _NO_PATH = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED})
 """No body is taken at this path."""
-_UNREAD = 2
-"""How telling an answer is that holds nothing: more than any refusal."""
 _OVERLOADED = BUSY | {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 """The request may be right."""
 _GRAPHQL = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
@@ -58,15 +56,10 @@ _NO_PASSAGES = (
 
 @dataclass(slots=True)
 class Headers:
-    """Headers as they are sent and as they are written (`${NAME}`), with the variables to be exported.
+    """Headers as they are written, with `${NAME}` for each secret, and the secrets by the variables to be exported."""
 
-    `parameters` has the values of secret parameters of the URL, by what is written for them.
-    """
-
-    sent: dict[str, str] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
-    variables: list[str] = field(default_factory=list)
-    parameters: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
 
     def add(self, header: str) -> None:
         """Read a header such as `X-API-Key: abc`; its value is masked in all messages.
@@ -77,19 +70,30 @@ class Headers:
         name, _, value = (part.strip() for part in header.partition(":"))
         if not name or not value:
             raise ConfigError("a header has no name or no value", 'write --header "Name: value"')
-        self.sent[name] = self.written[name] = value
-        secrets: set[str] = set()
-        if VARIABLE.search(value):
-            self.sent[name] = expand_env(value, secrets, os.environ)
-            secrets.add(self.sent[name])
-        elif name.lower() not in NAMES["open_headers"]:
-            scheme, _, token = value.rpartition(" ")
-            variable = "RAG_TOKEN" if name.lower() == "authorization" else re.sub(r"\W", "_", name).upper()
-            self.written[name] = f"{scheme} ${{{variable}}}".strip()
-            self.variables.append(variable)
-            secrets |= {value, token}
-        for secret in secrets:
-            remember(secret)
+        sent = self.filled(value)
+        scheme, _, token = sent.rpartition(" ")
+        if name.lower() not in NAMES["open_headers"]:
+            remember(sent)
+            remember(token)
+            if not VARIABLE.search(value):
+                variable = "RAG_TOKEN" if name.lower() == "authorization" else name
+                value = f"{scheme} {self.hide(variable, token)}".strip()
+        self.written[name] = value
+
+    def hide(self, name: str, secret: str) -> str:
+        """What is written for a secret; it is masked in all messages."""
+        remember(secret)
+        variable = re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+        self.variables[variable] = secret
+        return f"${{{variable}}}"
+
+    def filled(self, template: Any) -> Any:
+        """What is sent for what is written.
+
+        Raises:
+            ConfigError: A variable is not set.
+        """
+        return expand_env(template, set(), {**os.environ, **self.variables})
 
 
 class Received(NamedTuple):
@@ -152,19 +156,13 @@ def discover(
     """
     if body is not None and not re.search(r"\{\{question(_json)?\}\}", json.dumps(body)):
         raise ConfigError("--body does not say where the question goes", 'write "{{question}}" in its place')
-    with asyncio.Runner() as runner:
-        http = HttpClient(urlunsplit(urlsplit(url)._replace(path="", query="", fragment="")), redact=masked)
-        search = _Search(url, headers, tell, login, runner, http)
-        runner.run(http.__aenter__())
-        try:
-            discovery, plan = search.first_read(search.candidates(body), questions[0])
-            for question in questions[1:3]:
-                if not discovery.response.chunks and search.left:
-                    tell("  no passages: trying the next question")
-                    reply = search.asked(plan, question)
-                    discovery = (search.read(plan, reply, question) if reply.failure is None else None) or discovery
-        finally:
-            runner.run(http.__aexit__())
+    base = urlunsplit(urlsplit(url)._replace(path="", query="", fragment=""))
+    search = _Search(url, headers, tell, login, HttpClient(base, redact=masked))
+    discovery, plan = search.first_read(search.candidates(body), questions[0])
+    for question in questions[1:3]:
+        if not discovery.response.chunks and search.left:
+            tell("  no passages: trying the next question")
+            discovery = search.read(plan, search.asked(plan, question), question) or discovery
     return discovery
 
 
@@ -176,7 +174,6 @@ class _Search:
     headers: Headers
     tell: Callable[[str], None]
     login: Callable[[str], str | None]
-    runner: asyncio.Runner
     http: HttpClient
     left: int = MOST_REQUESTS
     api: OpenApi = field(default_factory=lambda: OpenApi({}))
@@ -187,37 +184,37 @@ class _Search:
         Raises:
             ServerRefusedError: None can be read; the message is that of the most telling failure.
         """
-        guessed: tuple[Discovery, Plan] | None = None
-        asks, failures = list[Any](), [(-2, "nothing was asked")]
+        guessed, asks, failures = list[tuple[Discovery, Plan]](), list[Any](), {-2: "nothing was asked"}
         while candidates and self.left:
             plan = candidates.pop(0)
             if plan.ask in asks:
                 continue
             asks.append(plan.ask)
             reply = self.asked(plan, question)
-            discovery = self.read(plan, reply, question) if reply.failure is None else None
-            if discovery is not None:
-                guessed = guessed or (discovery, plan)
+            if (discovery := self.read(plan, reply, question)) is not None:
+                guessed.append((discovery, plan))
                 if discovery.server["profile"] == plan.profile:
                     return discovery, plan
                 candidates = [other for other in candidates if other.profile]
                 continue
             failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
             self.tell(f"  {failure}")
-            has_no_path, refuses = reply.status in _NO_PATH, reply.status in _REFUSES_BODY
-            says_more = _UNREAD if reply.failure is None else refuses and plans.says_lacking(failure)
-            failures.append((says_more - has_no_path, f"{plan.name}: {failure}"))
-            candidates = [other for other in candidates if not (has_no_path and other.path == plan.path)]
-            candidates[:0] = plans.amended(plan, reply.text) if refuses else []
-        if guessed is not None:
-            return guessed
-        how_telling, message = max(failures, key=lambda failure: failure[0])
+            telling = 2 if reply.failure is None else 0
+            if reply.status in _NO_PATH:
+                telling, candidates = -1, [other for other in candidates if other.path != plan.path]
+            elif reply.status in _REFUSES_BODY:
+                telling = int(plans.says_lacking(failure))
+                candidates[:0] = plans.amended(plan, reply.text)
+            failures.setdefault(telling, f"{plan.name}: {failure}")
+        if guessed:
+            return guessed[0]
         hint = 'correct the path, end it with a parameter (?q=), or give --body \'{"question": "{{question}}"}\''
-        if how_telling == _UNREAD:
+        if 2 in failures:
             hint = "write server.map yourself; where it starts a job, ask.then too (docs/profiles.md)"
         elif "graphql" in self.url:
             hint = f"give the query with the fields of your schema: --body '{_GRAPHQL}'"
-        raise ServerRefusedError(f"no request brought an answer that can be read; {message}", hint)
+        message = f"no request brought an answer that can be read; {failures[max(failures)]}"
+        raise ServerRefusedError(message, hint)
 
     # Sending.
 
@@ -243,23 +240,19 @@ class _Search:
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
 
-    def _send(self, plan: Plan, question: str) -> Received:
+    def _send(self, plan: Plan, question: str = "") -> Received:
         """Send one request of the six.
 
         Raises:
             ServerUnreachableError: Nothing answers.
         """
         self.left -= 1
-        query = {key: self.headers.parameters.get(value, value) for key, value in plan.ask.get("query", {}).items()}
-        spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
-        request = rendered(spec, Conversation().values(question)) | {"headers": self.headers.sent}
+        query = self.headers.filled(plan.ask.get("query", {}))
+        request = rendered(RequestSpec(**{**plan.ask, "query": query}), Conversation().values(question))
+        request["headers"] = self.headers.filled(self.headers.written)
         try:
-            # As a stream it ends with [DONE], whether the server then closes or not.
-            reply = self.runner.run(self.http.send(**request, stream=Collector(StreamSpec(data="text"))))
+            reply = asyncio.run(self._exchange(request))
         except ExchangeError as failure:
-            if failure.kind == "connect" and not self.runner.run(self.http.reaches(None, _START_TIMEOUT_S)):
-                message = f"no server answers at {self.http.base} ({failure.message})"
-                raise ServerUnreachableError(message, "check the URL") from failure
             if failure.kind == "timeout":
                 hint = "try again when the server answers, or give the request: --body"
                 raise ServerUnreachableError(f"{plan.name}: {failure.message}", hint) from failure
@@ -269,7 +262,18 @@ class _Search:
         problem = "a web page" if "text/html" in kind else None if text.strip() else "an empty body"
         if (error_text := failure_in(json_or(None, text))) is not None:
             problem = f"HTTP {reply.status}, but {error_text[:300]}"
-        return Received(reply.status, text, kind, reply.headers.get("location", ""), problem)
+        return Received(reply.status, text, kind, reply.headers.get("location", "").replace("${", "$"), problem)
+
+    async def _exchange(self, request: Mapping[str, Any]) -> Reply:
+        async with self.http:
+            try:
+                # As a stream it ends with [DONE], whether the server then closes or not.
+                return await self.http.send(**request, stream=Collector(StreamSpec(data="text")))
+            except ExchangeError as failure:
+                if failure.kind != "connect" or await self.http.reaches(None, _START_TIMEOUT_S):
+                    raise
+                message = f"no server answers at {self.http.base} ({failure.message})"
+                raise ServerUnreachableError(message, "check the URL") from failure
 
     # The requests that may ask the question, the likeliest first.
 
@@ -280,23 +284,21 @@ class _Search:
             ConfigError: None may be sent, or no path is known that takes the question.
         """
         parts = urlsplit(self.url)
-        path, parameters = parts.path.removesuffix("/") and parts.path, parse_qsl(parts.query, keep_blank_values=True)
+        path, parameters = parts.path.removesuffix("/") and parts.path, dict(parse_qsl(parts.query, True))
         if body is not None:
             candidates = [Plan({"path": path or "/", "json": body}, "the body that was given")]
         elif parameters:
-            candidates = [_parametrised(path or "/", parameters, self.headers)]
+            candidates = [self._parametrised(path or "/", parameters)]
         else:
-            reply = self._send(Plan({"method": "GET", "path": "/openapi.json"}), "")
+            reply = self._send(Plan({"method": "GET", "path": "/openapi.json"}))
             if reply.status == HTTPStatus.OK and isinstance(reply.fields.get("paths"), Mapping):
-                self.api = OpenApi(reply.fields)
+                # No server has us write, and later send, what a variable of the environment holds.
+                self.api = OpenApi(json_or({}, reply.text.replace("${", "$")))
             self.tell(f"GET /openapi.json: {counted(len(self.api.operations), 'operation')}")
-            bare = path.rstrip("/")
-            documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == bare]
-            to_path = [*plans.profile_plans(bare), *(documented or plans.usual_plans(path))]
-            candidates = to_path if path else self._plans_to_known_paths()
+            candidates = self._plans_to(path)
         changing = {plan.name: self.api.changing_word(plan) for plan in candidates}
-        kept = [plan for plan in candidates if changing[plan.name] is None]
         refused = ", ".join(f"{name} ({word})" for name, word in changing.items() if word is not None)
+        kept = [plan for plan in candidates if changing[plan.name] is None]
         if refused and not kept:
             hint = "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md"
             raise ConfigError(f"not called, as its name says that it changes something: {refused}", hint)
@@ -304,102 +306,110 @@ class _Search:
             self.tell(f"never called, as its name says that it changes something: {refused}")
         return kept
 
-    def _plans_to_known_paths(self) -> list[Plan]:
-        """The requests to paths of built-in profiles and to usual ones that the document lists; without it, to all.
+    def _parametrised(self, path: str, query: dict[str, str]) -> Plan:
+        """A GET with the parameters of the URL, of which one is the question; a secret is written as `${NAME}`."""
+        fields = NAMES["question_fields"]
+        likely = [name for name in query if snake(name) in fields]
+        asking = min(likely, key=lambda name: fields.index(snake(name)), default=next(iter(query)))
+        written = {key: self.headers.hide(key, value) if is_credential(key) else value for key, value in query.items()}
+        ask = {"method": "GET", "path": path, "query": {**written, asking: QUESTION}}
+        return Plan(ask, "the parameters of the URL")
+
+    def _plans_to(self, path: str) -> list[Plan]:
+        """The requests to a path: of profiles, else of the document, else usual ones; "": to the likeliest paths.
 
         Raises:
-            ConfigError: It lists none of them.
+            ConfigError: The document lists no path that is known to take questions.
         """
-        profiles = list(plans.profile_plans(None))
-        likely = [plan for plan in profiles if plan.path in self.api.paths]
-        known = {*NAMES["usual_paths"], *(plan.path for plan in profiles)}
-        likely += [plan for plan in self.api.plans if plan.path in known]
-        if self.api.plans and not likely:
+        known = {*NAMES["usual_paths"], *(plan.path for plan in plans.profile_plans(None))}
+        paths = [path] if path else [known_path for known_path in self.api.paths if known_path in known]
+        if self.api.plans and not paths:
             urls = ", ".join(f"{self.http.base}{plan.path}" for plan in self.api.plans[:_MOST_SHOWN])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
-        return likely or [
-            plan for path in NAMES["usual_paths"] for plan in (*plans.profile_plans(path), plans.usual_plans(path)[0])
-        ]
+        # Of usual bodies all are sent to the path in the URL, none where a document tells, else the first to each path.
+        candidates, most_usual = list[Plan](), None if path else 0 if paths else 1
+        for at in paths or NAMES["usual_paths"]:
+            documented = [plan for plan in self.api.plans if plan.path.rstrip("/") == at.rstrip("/")]
+            candidates += [*plans.profile_plans(at.rstrip("/")), *(documented or plans.usual_plans(at)[:most_usual])]
+        return candidates
 
     # What a response is read as.
 
     def read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
-        """The keys that read a response: of the plan's profile, else guessed; None: it holds nothing."""
-        address: dict[str, Any] = {"url": f"{self.http.base}{plan.prefix}"}
-        address |= {"headers": dict(self.headers.written)} if self.headers.written else {}
-        guess = guess_text(reply.text, reply.content_type, question)
-        if plan.profile and (discovery := self._by_profile(plan, address, reply, question, guesses=bool(guess.rows))):
-            return discovery
-        ask = {**plan.ask, **guess.ask}
-        if not guess.rows and (done := self._job_done(plan, reply)) is not None:
+        """The keys that read a response: of the plan's profile, else guessed; None: it failed, or holds nothing."""
+        if reply.failure is not None:
+            return None
+        guess, ask = guess_text(reply.text, reply.content_type, question), dict(plan.ask)
+        by_profile = self._by_profile(plan.profile, plan.path, reply, question) if plan.profile else None
+        if by_profile is not None and (by_profile.response.chunks or not guess.rows):
+            return by_profile
+        if not guess.rows and (done := self._job_done(plan.path, reply)) is not None:
             ask["then"], reply = done
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        server: dict[str, Any] = {"profile": "none", **address}
-        if health := next((path for path in NAMES["health_paths"] if f"GET {path}" in self.api.operations), None):
-            server["health"] = {"path": health}
-        server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
-        server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
         retrieve, passages = (None, None) if guess.rows else self._retrieved(question, plan.path)
-        server |= {"retrieve": retrieve} if retrieve else {}
+        health = next(({"path": path} for path in NAMES["health_paths"] if f"GET {path}" in self.api.operations), None)
+        server = {"profile": "none", "url": self.http.base, "headers": self.headers.written or None, "health": health}
+        server |= {"ask": ask | guess.ask, "stream": guess.stream, "map": guess.map}
+        server |= {"citations": guess.citations or None, "retrieve": retrieve}
         notes = [f"made up for the request: {plan.invention}"] if plan.made_up else []
-        empty = [path for path, value in plan.made_up.items() if value == []]
         texts = f"{retrieve['map']['chunks']}[].text" if retrieve else "results[].text"
+        empty = [path for path, value in plan.made_up.items() if value == []]
         notes += [_NO_GIVE.format(path=path, name=snake(path), texts=texts) for path in empty]
         return _discovery(server, reply.text, passages, notes + ([] if guess.rows or retrieve else [_NO_PASSAGES]))
 
-    def _by_profile(
-        self, plan: Plan, address: dict[str, Any], reply: Received, question: str, *, guesses: bool
-    ) -> Discovery | None:
+    def _by_profile(self, name: str, path: str, reply: Received, question: str) -> Discovery | None:
         """What a profile reads; None unless two signs speak for it, as its path alone does not."""
-        name, second = str(plan.profile), None
-        retrieve = load_profile(name).get("retrieve")
-        if retrieve and not retrieve.get("give") and self.left:
-            search = plans.profile_plan(name, retrieve, prefix=plan.prefix)
+        profile, second = load_profile(name), None
+        prefix = path.removesuffix(plans.profile_plan(name, profile["ask"]).path)
+        if (retrieve := profile.get("retrieve")) and not retrieve.get("give") and self.left:
+            search = plans.profile_plan(name, {**retrieve, "path": f"{prefix}{retrieve['path']}"})
             self.tell(f"{search.name}, the second request of the profile {name}")
             second = self._send(search, question).text
-        discovery = _discovery({"profile": name, **address}, reply.text, second, [])
-        response = discovery.response
-        parts = ("answer", "chunks", "citations", "usage", "model", "confidence")
-        signs = sum(bool(getattr(response, part)) for part in parts)
-        is_read = signs >= 2 and response.error is None and (response.chunks or not guesses)
+        own = {header.lower(): header for header in profile.get("headers", ())}
+        headers = {own.get(header.lower(), header): value for header, value in self.headers.written.items()}
+        server = {"profile": name, "url": f"{self.http.base}{prefix}", "headers": headers or None}
+        discovery = _discovery(server, reply.text, second, [])
+        parts = discovery.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
+        is_read = sum(map(bool, parts.values())) >= 2 and discovery.response.error is None
         self.tell(f"  the profile {name} {'reads' if is_read else 'does not read'} this answer")
         return discovery if is_read else None
 
-    def _job_done(self, plan: Plan, started: Received) -> tuple[dict[str, Any], Received] | None:
+    def _job_done(self, path: str, started: Received) -> tuple[dict[str, Any], Received] | None:
         """The keys of `ask.then`, and the response when the job is done; None: it is no job's, by status and words.
 
         Raises:
             ServerRefusedError: It failed, or is not seen to end within the requests that are left.
         """
         texts = {key: str(value) for key, value in started.fields.items() if isinstance(value, str | int)}
-        state_key = next((key for key, text in texts.items() if _is_pending(text)), None)
-        ids = [key for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and not _is_pending(text)]
-        if not ids or not (state_key or started.status == HTTPStatus.ACCEPTED):
+        states = [key for key, text in texts.items() if _is_pending(text)]
+        ids = [key for key, text in texts.items() if re.fullmatch(r"[^\s/]+", text) and key not in states]
+        if not ids or not (states or started.status == HTTPStatus.ACCEPTED):
             return None
         id_key = min(ids, key=lambda key: (not _NAMES_JOB.search(snake(key)), not _NAMES_ID.search(snake(key))))
-        job, paths = texts[id_key], [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
+        job, paths = texts[id_key], [f"{path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
         if job in started.location:
-            paths.insert(0, urlsplit(started.location).path.removeprefix(plan.prefix).replace(job, "{{id}}"))
-        for path in paths:
-            look, latest = Plan({"method": "GET", "path": path.replace("{{id}}", job)}, prefix=plan.prefix), started
-            while self.left and latest.status < HTTPStatus.BAD_REQUEST:
-                time.sleep(_LOOK_EVERY_S)
-                self.tell(f"GET {path}: the job of this question")
-                latest = self._send(look, "")
-                if latest.status < HTTPStatus.BAD_REQUEST and latest.failure is not None:
-                    raise ServerRefusedError(f"the job of {plan.path} failed: {latest.failure}")
-                key = next((name for name in latest.fields if snake(name) in NAMES["states"]), None)
-                if key is not None and latest.failure is None and not _is_pending(latest.fields[key]):
-                    then = {"path": path} | ({"id": child("", id_key)} if id_key != "id" else {})
-                    until, failed = f"{child('', key)} == '{latest.fields[key]}'", f"{child('', key)} == 'failed'"
-                    return {**then, "until": until, "failed": failed, "every_s": 1}, latest
-        keys = f'{{path: "{paths[0]}", id: {id_key}, until: "{state_key or "status"} == \'done\'", every_s: 1}}'
-        hint = f"write it yourself: ask.then: {keys}"
-        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", hint)
+            paths.insert(0, urlsplit(started.location).path.replace(job, "{{id}}"))
+        likeliest = paths[0]
+        while self.left and paths:
+            time.sleep(_LOOK_EVERY_S)
+            self.tell(f"GET {paths[0]}: the job of this question")
+            seen = self._send(Plan({"method": "GET", "path": paths[0].replace("{{id}}", job)}))
+            key = next((name for name in seen.fields if snake(name) in NAMES["states"]), None)
+            if seen.status >= HTTPStatus.BAD_REQUEST:
+                paths.pop(0)
+            elif seen.failure is not None:
+                raise ServerRefusedError(f"the job of {path} failed: {seen.failure}")
+            elif key is not None and not _is_pending(seen.fields[key]):
+                then = {"path": paths[0]} | ({"id": child("", id_key)} if id_key != "id" else {})
+                until, failed = f"{child('', key)} == '{seen.fields[key]}'", f"{child('', key)} == 'failed'"
+                return {**then, "until": until, "failed": failed, "every_s": 1}, seen
+        until = f"{next(iter(states), 'status')} == 'done'"
+        hint = f'write it yourself: ask.then: {{path: "{likeliest}", id: {id_key}, until: "{until}", every_s: 1}}'
+        raise ServerRefusedError(f"{path} starts a job that was not seen to end", hint)
 
-    def _retrieved(self, question: str, asking: str) -> tuple[dict[str, Any], str] | tuple[None, None]:
+    def _retrieved(self, question: str, asking: str) -> tuple[dict[str, Any] | None, str | None]:
         """`retrieve` of a request to a usual path that brings passages, and the body that it brought."""
         searches = (load_profile(name).get("retrieve") or {} for name in list_profiles())
         paths = {*NAMES["usual_paths"], *(search.get("path") for search in searches)} - {asking}
@@ -413,31 +423,19 @@ class _Search:
         return None, None
 
 
-def _parametrised(path: str, parameters: Iterable[tuple[str, str]], headers: Headers) -> Plan:
-    """A GET with the parameters of the URL, of which one is the question; a secret is written as `${NAME}`."""
-    query, fields = dict(parameters), NAMES["question_fields"]
-    likely = [name for name in query if snake(name) in fields]
-    asking = min(likely, key=lambda name: fields.index(snake(name)), default=next(iter(query)))
-    for key, value in list(query.items()):
-        if is_credential(key):
-            remember(value)
-            headers.variables.append(re.sub(r"[^0-9A-Za-z]", "_", key).upper())
-            query[key] = f"${{{headers.variables[-1]}}}"
-            headers.parameters[query[key]] = value
-    return Plan({"method": "GET", "path": path, "query": {**query, asking: QUESTION}}, "the parameters of the URL")
-
-
-def _discovery(server: dict[str, Any], raw: str, second: str | None, notes: list[str]) -> Discovery:
+def _discovery(server: Mapping[str, Any], raw: str, second: str | None, notes: list[str]) -> Discovery:
     """What the keys of a server make of the bodies that were received."""
-    discovery = Discovery(server, raw, notes=notes)
+    discovery = Discovery({key: value for key, value in server.items() if value is not None}, raw, notes=notes)
     try:
-        spec = resolve_spec({**server, "headers": {}})
+        spec = resolve_spec(discovery.server).model_copy(update={"headers": {}})
         discovery.response = EvalResponse(**RAGClient(spec, concurrency=1).reread(raw, second))
     except (UnusableError, ValueError, ConfigError) as error:
         discovery.response = EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
         return discovery
-    parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when, spec.ask.then)
-    expressions = " ".join(part if isinstance(part, str) else part.model_dump_json() for part in parts if part)
+    parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.then)
+    expressions = " ".join(part.model_dump_json(exclude_defaults=True) for part in parts if part) + (
+        spec.ask.ok_when or ""
+    )
     for text in filter(None, (raw, second)):
         body = json_or(None, text)
         values = [event["data"] for event in read_events(text)[1]] if body is None else [body]

@@ -1,6 +1,8 @@
 """Checks of everything that a run needs, before it is paid for: one finding a part, with the way out."""
 
 import asyncio
+import time
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -22,12 +24,14 @@ from evals.schemas.response import EvalResponse
 from evals.scoring.notes import reading_notes
 from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
+from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
-_PARTS = ("configuration", "datasets", "server", "answer", "corpus", "judge")
+_LOOK_EVERY_S = 1.0
 _LOOKED_AT = 1000
 """This many questions decide whether a metric applies to any."""
-_REASON_FOR_ALL = {"the question is answerable": "no question is marked unanswerable (is_unanswerable)"}
+_FOR_ALL = {"the question is answerable": "no question is marked unanswerable (is_unanswerable)"}
+"""What a reason means that holds for every question."""
 
 Health = Literal["well", "doubtful", "broken", "unseen"]
 
@@ -57,15 +61,10 @@ def broken(part: str, error: EvalsError) -> CheckResult:
 
 
 class Computable(NamedTuple):
-    """The names of metrics that have a value, and of the others by the reason why they have none."""
+    """The names of metrics that have a value, and the reasons why others have none, each with their names."""
 
     names: list[str]
-    missing: dict[str, list[str]]
-
-    @property
-    def reasons(self) -> list[str]:
-        """The others, each reason with its metrics."""
-        return [f"{', '.join(names)}: {reason}" for reason, names in self.missing.items()]
+    reasons: list[str]
 
 
 def computable(
@@ -82,19 +81,17 @@ def computable(
         response: A response of the server; None: any.
         settings: Of the run, where a response is given.
     """
-    result, looked_at = Computable([], {}), list(islice(questions, _LOOKED_AT))
+    looked_at, by_reason = list(islice(questions, _LOOKED_AT)), defaultdict[str | None, list[str]](list)
     for metric in metrics:
         reasons = {metric.not_applicable_to(question): question for question in reversed(looked_at)}
         reason = None if None in reasons else next(reversed(reasons), "there are no questions yet")
         if reason is None and response is not None and settings is not None:
             lack = metric.applies(settings.sample(reasons[None], response))
-            no_usage = "the server reported no token usage" if response.usage is None else None
-            reason = lack.reason if lack else no_usage if Need.USAGE in metric.needs else None
-        if reason is None:
-            result.names.append(metric.name)
-        else:
-            result.missing.setdefault(_REASON_FOR_ALL.get(reason, reason), []).append(metric.name)
-    return result
+            no_usage = Need.USAGE in metric.needs and response.usage is None
+            reason = lack.reason if lack else "the server reported no token usage" if no_usage else None
+        by_reason[_FOR_ALL.get(reason or "", reason)].append(metric.name)
+    names = by_reason.pop(None, [])
+    return Computable(names, [f"{', '.join(lacking)}: {reason}" for reason, lacking in by_reason.items()])
 
 
 async def examine(config: EvalConfig, observer: Observer, origin: str) -> list[CheckResult]:
@@ -108,7 +105,7 @@ async def examine(config: EvalConfig, observer: Observer, origin: str) -> list[C
     findings: list[CheckResult] = []
     async with AsyncExitStack() as stack:
         checks = _Checks(config, observer, stack, origin)
-        for part in _PARTS:
+        for part in ("configuration", "datasets", "server", "answer", "corpus", "judge"):
             try:
                 findings.append(CheckResult(part, *await getattr(checks, part)()))
             except EvalsError as error:
@@ -138,11 +135,8 @@ class _Checks:
         self.metrics = check_config(self.config, asking=False)
         check_calibrated(self.config, self.metrics)
         RunStore(self.config.runs_dir).prepare()
-        names = ", ".join(self.config.suite_names)
-        listed = f"of {names}" if names else f"({', '.join(metric.name for metric in self.metrics)})"
-        judged = sum(Need.JUDGE in metric.needs for metric in self.metrics)
-        listed += f", {judged} of them by a judge" if judged else ""
-        return "well", f"{self.origin}: {counted(len(self.metrics), 'metric')} {listed}"
+        names = ", ".join(self.config.suite_names or [metric.name for metric in self.metrics])
+        return "well", f"{self.origin}: {counted(len(self.metrics), 'metric')} of {names}"
 
     async def datasets(self) -> Finding:
         """The questions, and metrics that apply to none of them."""
@@ -150,11 +144,10 @@ class _Checks:
         workload = await asyncio.to_thread(load_workload, self.config)
         # The first is asked.
         self.questions = sorted(workload.questions, key=lambda question: not question.gold_passages)
-        fingerprints = workload.fingerprints
-        counts = "; ".join(f"{data.name}: {counted(data.questions, 'question')}" for data in fingerprints)
+        counts = "; ".join(f"{data.name}: {counted(data.questions, 'question')}" for data in workload.fingerprints)
         idle = computable(self.metrics, self.questions)
-        hints = [*idle.reasons, *reading_notes(fingerprints)]
-        return "doubtful" if idle.missing else "well", counts, "; ".join(hints) or None
+        hints = [*idle.reasons, *reading_notes(workload.fingerprints)]
+        return "doubtful" if idle.reasons else "well", counts, "; ".join(hints) or None
 
     async def server(self) -> Finding:
         """The health check, and what the server reports of itself."""
@@ -162,37 +155,47 @@ class _Checks:
         if self.config.embedded:
             spec = embedded_spec(self.stack.enter_context(embedded_server()), self.config.server)
         client = await self.stack.enter_async_context(RAGClient(spec, concurrency=1, max_attempts=1))
+        self.observer.phase(f"checking {client.url}")
         await client.health()
-        facts, _ = await client.info()
         self.client = client
-        model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
         if spec.health is None:
-            return "unseen", f"{client.url} is not checked: the profile has no health check{model}"
-        return "well", f"{client.url} is healthy{model}"
+            return "unseen", f"{client.url} is not checked: the profile has no health check"
+        return "well", f"{client.url} is healthy"
 
     async def answer(self) -> Finding:
         """One question, the first with a gold passage: what is read from its answer, and what cannot be computed."""
-        self.observer.phase("asking one question")
         if self.client is None or not self.questions:
             return "unseen", "no server or no question to ask"
         first = self.questions[0]
         check_conversations(self.client.spec, [first])
-        response = await self.client.ask(first)
+        response = self.response = await self._asked(self.client, first)
         if (error := response.error) is not None:
             hint = "look at server.url, server.ask and server.map; `evals profiles` lists kinds of servers"
             if error.status in REFUSED:
                 hint = self.client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
-            raise ServerRefusedError(f"the question {_short(first.question)} fails: {error.message}", hint)
-        self.response, judged = response, wants_judge(self.config, self.metrics)
+            raise ServerRefusedError(f"the question {one_line(first.question, 60)!r} fails: {error.message}", hint)
+        judged = wants_judge(self.config, self.metrics)
         settings = self.config.score_settings(judged=judged, citation_base=self.client.spec.citations.base)
         usable = [metric for metric in self.metrics if judged or Need.JUDGE not in metric.needs]
         fitting = [metric for metric in usable if not metric.not_applicable_to(first)]
         values = computable(fitting, [first], response, settings)
-        text = f"{_short(response.answer)} in {response.latency_ms or 0:.0f} ms, with {_contents(response)}"
-        counts = f"{share(len(values.names), len(fitting), 'metric')} that apply to this question can be computed"
         unfound = chunks_unfound(chunks_path(self.client.spec), [response])
-        hints = [*([unfound] if unfound else []), *values.reasons, *response.notes] if values.missing or unfound else []
+        hints = [*filter(None, [unfound]), *values.reasons, *response.notes] if values.reasons or unfound else []
+        lists = {"chunk": response.chunks, "citation": response.citations}
+        parts = [f"no {name}s" if items is None else counted(len(items), name) for name, items in lists.items()]
+        read = ", ".join([*parts, "usage" if response.usage else "no usage"])
+        text = f"{one_line(response.answer or '', 60)!r} in {response.latency_ms or 0:.0f} ms, with {read}"
+        counts = f"{share(len(values.names), len(fitting), 'metric')} that apply to this question can be computed"
         return "doubtful" if hints else "well", f"{text}; {counts}", "; ".join(hints) or None
+
+    async def _asked(self, client: RAGClient, question: EvalQuestion) -> EvalResponse:
+        """The response to a question, with a report while it does not come."""
+        limit = f"{client.spec.timeout_s:g} s (server.timeout_s)"
+        self.observer.phase(f"asking {one_line(question.question, 60)!r}, for at most {limit}")
+        asking, started = asyncio.create_task(client.ask(question)), time.monotonic()
+        while not (await asyncio.wait([asking], timeout=_LOOK_EVERY_S))[0]:
+            self.observer.waiting(f"no answer yet, after {time.monotonic() - started:.0f} s of {limit}")
+        return await asking
 
     async def corpus(self) -> Finding:
         """Whether the server has the gold documents: by its list, else by the answer."""
@@ -200,6 +203,7 @@ class _Checks:
             return "unseen", "the run uploads the documents first"
         if self.client is None or not any(question.gold_passages for question in self.questions):
             return "unseen", "no server, or no question names gold passages"
+        self.observer.phase("reading the list of documents")
         missing = (await survey_corpus(self.client, self.questions, self.config.runs_dir)).missing
         if missing == []:
             return "well", "the server lists every gold document"
@@ -207,12 +211,11 @@ class _Checks:
         if missing:
             return "doubtful", f"the server's list lacks {len(missing)} gold documents, first: {missing[0]}", hint
         if self.response is None or self.response.chunks is None:
-            sent = "no answer came" if self.response is None else "the answer has no chunks"
-            return "unseen", f"the server lists no documents as the questions name them, and {sent}"
+            return "unseen", "the server lists no documents as the questions name them, and no answer came with chunks"
         settings, first = self.config.score_settings(judged=False, citation_base=1), self.questions[0]
         if settings.sample(first, self.response).matches.found:
             return "well", "the answer's chunks hold the gold passage"
-        return "doubtful", f"no gold passage in what was retrieved for {_short(first.question)}", hint
+        return "doubtful", f"no gold passage in what was retrieved for {one_line(first.question, 60)!r}", hint
 
     async def judge(self) -> Finding:
         """Whether the judge's API accepts the key and knows the model."""
@@ -220,18 +223,5 @@ class _Checks:
             return "unseen", "none takes part" if self.metrics else "the configuration is broken"
         if (refusal := refusal_for_key(self.config, self.metrics)) is not None:
             raise refusal
+        self.observer.phase("looking for the model of the judge")
         return "well", await find_judge(self.config.judge)
-
-
-def _contents(response: EvalResponse) -> str:
-    """What was read from a response."""
-    lists = {"chunk": response.chunks, "citation": response.citations}
-    parts = [f"no {name}s" if items is None else counted(len(items), name) for name, items in lists.items()]
-    with_text = sum(bool(chunk.text) for chunk in response.chunks or ())
-    parts[0] += f" ({with_text} with text)" if response.chunks else ""
-    return ", ".join([*parts, "usage" if response.usage else "no usage"])
-
-
-def _short(text: str | None) -> str:
-    line = " ".join((text or "").split())
-    return repr(line if len(line) <= 60 else f"{line[:60]}…")

@@ -1,12 +1,18 @@
 """`evals doctor`: each part of a run looked at, and the exit code of the first by which it would end."""
 
+import asyncio
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from raw_server import answering
+
+from evals import EvalConfig
+from evals.run.doctor import examine
+from evals.run.observer import Observer
 
 Cli = Callable[..., Any]
 Doctor = Callable[..., tuple[int, dict[str, dict[str, Any]]]]
@@ -133,3 +139,40 @@ def test_a_model_is_looked_for_without_a_call(
     assert found["judge"]["health"] == health
     assert (code == 0) == (health == "well")
     assert asked.startswith(b"GET /v1/models/claude-sonnet-5-5 ")
+
+
+def test_a_server_that_hangs_is_waited_for_in_public(
+    evals_cli: Cli, start: Callable[[Any], str], tmp_path: Path
+) -> None:
+    """What is waited for, and for how long, is told before the time is up."""
+    hangs = start({("POST", "/ask"): lambda _: time.sleep(1.5)})
+    config = tmp_path / "config.yml"
+    server = {"profile": "none", "url": hangs, "timeout_s": 1, "map": {"answer": "a"}}
+    asked = {"path": "/ask", "json": {"q": "{{question}}"}}
+    config.write_text(json.dumps({"server": {**server, "ask": asked}}), encoding="utf-8")
+    result = evals_cli("doctor", "--datasets", "golden", "--config", config, "--no-judge", "--runs-dir", tmp_path)
+    told = " ".join(result.err.split())
+    assert (result.code, "for at most 1 s (server.timeout_s)" in told) == (3, True)
+
+
+def test_an_answer_that_does_not_come_is_told_again_and_again(
+    start: Callable[[Any], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With the seconds that have passed."""
+    monkeypatch.setattr("evals.run.doctor._LOOK_EVERY_S", 0.05)
+    told: list[str] = []
+
+    class Listening(Observer):
+        def waiting(self, message: str) -> None:
+            told.append(message)
+
+    routes = {("POST", "/ask"): lambda _: time.sleep(0.4) or {"a": "Yes."}}
+    server = {"profile": "none", "url": start(routes), "map": {"answer": "a"}}
+    asked = {"path": "/ask", "json": {"q": "{{question}}"}}
+    config = EvalConfig.build(
+        {"server": {**server, "ask": asked}, "datasets": ["golden"], "judge": False, "runs_dir": tmp_path / "runs"}
+    )
+    findings = {finding.part: finding for finding in asyncio.run(examine(config, Listening(), "no file"))}
+    assert findings["answer"].exit_code == 0
+    assert len(told) >= 2
+    assert told[0] == "no answer yet, after 0 s of 120 s (server.timeout_s)"

@@ -167,6 +167,22 @@ def test_what_is_not_read_and_what_was_made_up_is_told(kind: str, said: str, ini
     assert kind != "quoting" or made.server["map"]["answer"] == "answer"
 
 
+@pytest.mark.parametrize(
+    ("key", "longer"),
+    [
+        (
+            "answer",
+            "This remark of the operator is longer than any answer and says nothing about sensors or their height.",
+        ),
+        ("wording", " ".join(each["text"] for each in SOURCES)),
+    ],
+    ids=["remark", "passages"],
+)
+def test_a_longer_text_is_not_taken_for_the_answer(key: str, longer: str, init_for: Init) -> None:
+    """Where the key of another says that it is, or where the longer one consists of passages."""
+    assert init_for({"remark": longer, key: SAID, "sources": SOURCES}).server["map"]["answer"] == key
+
+
 def test_positions_of_characters_are_no_numbers_of_chunks(init_for: Init) -> None:
     """A list of citations without a source is not read as one."""
     cited = [{"start": 0, "end": 2, "text": "It"}, {"start": 1, "end": 2, "text": "h"}]
@@ -242,6 +258,16 @@ def test_at_most_six_requests_are_sent_and_the_most_telling_refusal_is_shown(sta
     assert "the tenant must be set" in made.err.rpartition("error: ")[2]
 
 
+def test_a_path_that_is_not_there_tells_less_than_one_that_fails(start: Start, init: Init) -> None:
+    """Without a path in the URL most of the usual ones are not there."""
+
+    def ask(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": "the index is empty"})
+
+    made = init(start({("POST", "/ask"): ask}))
+    assert (made.code, "the index is empty" in made.err.rpartition("error: ")[2]) == (3, True)
+
+
 SECRET = "s3cret-Value-90210"
 
 
@@ -281,6 +307,38 @@ def test_a_token_without_its_scheme_is_refused_with_the_whole_header(start: Star
     assert made.code == 0, made.err
     assert made.server["headers"] == {"Authorization": "Bearer ${RAG_TOKEN}"}
     assert "s3cret" not in made.out + made.err
+
+
+@pytest.mark.parametrize("header", [f"X-Key: Bearer {SECRET}", "X-Key: Bearer ${OWN_TOKEN}"])
+def test_a_token_that_a_server_repeats_is_masked(header: str, init_for: Init, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also without its scheme, and where it comes from a variable."""
+    monkeypatch.setenv("OWN_TOKEN", SECRET)
+
+    def ask(request: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": f"bad: {request.headers['X-Key'].split()[1]}"})
+
+    made = init_for(ask, "--header", header)
+    assert (made.code, "bad: ***" in made.err, "s3cret" in made.out + made.err) == (3, True, False)
+
+
+def test_no_document_gets_a_variable_of_the_environment(
+    start: Start, init: Init, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither now nor in a run: what it names is no `${NAME}` in the configuration."""
+    monkeypatch.setenv("OWN_TOKEN", SECRET)
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        return ANSWER
+
+    schema = {
+        "required": ["query", "tenant"],
+        "properties": {"query": TEXT, "tenant": {**TEXT, "default": "${OWN_TOKEN}"}},
+    }
+    init(f"{start({('GET', '/openapi.json'): described(('/ask', 'post', 'ask', schema)), ('POST', '/ask'): ask})}/ask")
+    assert [body["tenant"] for body in asked] == ["$OWN_TOKEN}"]
+    assert "${" not in Path("eval_config.yml").read_text()
 
 
 def test_a_secret_parameter_is_sent_and_not_written(start: Start, init: Init) -> None:
@@ -343,16 +401,26 @@ def test_a_usual_path_of_a_document_is_asked(path: str, start: Start, init: Init
 
 
 @pytest.mark.parametrize(
-    ("kind", "path"), [("lightrag", "/query"), ("hayhooks", "/rag/run"), ("langserve", "/rag/invoke")]
+    ("kind", "path", "header"),
+    [
+        ("lightrag", "/query", "x-api-key: {}"),
+        ("hayhooks", "/rag/run", None),
+        ("langserve", "/rag/invoke", None),
+        ("vectara", "/v2/corpora/default/query", "X-API-Key: {}"),
+        ("dify", "/v1/chat-messages", "authorization: Bearer {}"),
+    ],
 )
-def test_a_built_in_profile_is_named_where_it_reads_the_answer(kind: str, path: str, start: Start, init: Init) -> None:
-    """Its chunks too, of a second request where it has one, and below a path that is not its own."""
+def test_a_built_in_profile_is_named_where_it_reads_the_answer(
+    kind: str, path: str, header: str | None, start: Start, init: Init
+) -> None:
+    """Its chunks too, of a second request where it has one, and below a path that is not its own; with one login."""
     Path("q.jsonl").write_text(json.dumps({"question": "What may a hotel cost in a capital?"}))
-    header = ("--header", f"X-API-Key: {documented.KEY}") if kind == "lightrag" else ()
-    made = init(f"{start(getattr(documented, kind)())}{path}", *header)
+    more = ("--header", header.format(documented.KEY)) if header else ()
+    made = init(f"{start(getattr(documented, kind)())}{path}", *more)
     assert made.code == 0, made.err
     assert made.server["profile"] == kind
     assert "chunks: 3" in made.err
+    assert made.out.count("export ") == (header is not None)
 
 
 @pytest.mark.parametrize("path", ["/run", "/ask/"])
@@ -361,6 +429,18 @@ def test_a_path_is_kept_as_it_is_and_no_sign_of_a_profile(path: str, init_for: I
     server = init_for(ANSWER, path=path).server
     assert (server["ask"]["path"], server["profile"]) == (path, "none")
     assert server["map"] == {"answer": "answer", "chunks": "contexts"}
+
+
+def test_a_body_of_a_document_has_what_is_required_and_what_brings_passages(start: Start, init: Init) -> None:
+    """The question where its name says so, whatever else is a text; no stream; nothing that is neither."""
+    flags = {name: {"type": "boolean"} for name in ("stream", "include_sources", "verbose")}
+    turns = {"type": "array", "items": {"type": "object", "required": ["text"], "properties": {"text": TEXT}}}
+    fields = {"tenant": TEXT, "turns": turns, "top": {"type": "integer", "default": 3}, "note": TEXT, **flags}
+    document = described(("/ask", "post", "ask", {"required": ["tenant", "turns", "top"], "properties": fields}))
+    made = init(f"{start({('GET', '/openapi.json'): document, ('POST', '/ask'): lambda _: ANSWER})}/ask")
+    body = {"tenant": "probe", "turns": [{"text": "{{question}}"}], "top": 3, "stream": False, "include_sources": True}
+    assert made.server["ask"]["json"] == body
+    assert "made up for the request: tenant: probe" in made.err
 
 
 def test_no_passages_name_the_lines_for_a_second_request(init_for: Init) -> None:

@@ -187,12 +187,28 @@ KINDS: Mapping[str, tuple[str, Routes]] = {
             )
         },
     ),
+    "xml with files": (
+        "/x",
+        {
+            ("POST", "/x"): _wants(
+                "query",
+                _streams(
+                    "application/xml",
+                    [
+                        f"<r><reply>{SAID}</reply>",
+                        *(f"<hit><file>{each['file']}</file><p>{each['text']}</p></hit>" for each in SOURCES),
+                        "</r>",
+                    ],
+                ),
+            )
+        },
+    ),
     "second request": (
         "/ask",
         {
             ("GET", "/openapi.json"): described(
                 ("/ask", "post", "ask", _object(["question"], question=TEXT)),
-                ("/search", "post", "search", _object(["query"], query=TEXT)),
+                ("/search", "post", "search", _object(["query"], query={"type": ["string", "null"]})),
             ),
             ("POST", "/ask"): _wants("question", {"answer": SAID}),
             ("POST", "/search"): _wants("query", {"results": SOURCES}),
