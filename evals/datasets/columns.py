@@ -1,18 +1,16 @@
 """Which column of a row holds which field: by our names, those of other tools, or `--columns`; and how it is read."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from evals.datasets.tables import as_list, as_text, as_texts, is_nothing, located, parsed, storable
 from evals.errors import DatasetError
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.text.numbers import counted
 from evals.text.tokens import lists_of
@@ -32,7 +30,7 @@ _KNOWN = {*_ANSWERS, *chain.from_iterable(QUESTION_COLUMNS.values())}
 _NESTED = re.compile(rf"^(?:{'|'.join(_ASKED + _ANSWERED)})[./]", re.IGNORECASE)
 """How tools name what stood within an object: `inputs.question`."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_FILE = re.compile(r"\w+://\S+|\S[^\n]{0,200}\.[A-Za-z][A-Za-z0-9]{1,4}")
+FILE_NAME = re.compile(r"\w+://\S+|\S[^\n]{0,200}\.[A-Za-z][A-Za-z0-9]{1,4}")
 """A URL, or the name of a file with its ending."""
 _NEAR = 0.9
 """How like a known name a title is that is a slip of it."""
@@ -133,7 +131,7 @@ def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str
             raise DatasetError(f"{name}: the columns {known!r} and {title!r} have one name", "name each column once")
         if title not in not_files and not is_nothing(cell) and cell != []:
             filled.add(title)
-            if not (isinstance(cell, str) and _FILE.fullmatch(cell.strip())):
+            if not (isinstance(cell, str) and FILE_NAME.fullmatch(cell.strip())):
                 not_files.add(title)
     return titles, filled, filled - not_files
 
@@ -349,52 +347,3 @@ def derived_id(data: Mapping[str, Any]) -> str:
     """The id of a question that is given none, the same in every file; of a conversation, it is of all that is said."""
     text = "\0".join(map(str, data.get("turns") or [data.get("question", "")]))
     return f"q-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:12]}"
-
-
-# What a column may hold that no name tells: for hints, never to be read as that.
-
-
-_LOOKED_AT = 200
-"""Questions whose cells tell what a column may hold."""
-_ANSWERABLE = {"is_answerable", "is_unanswerable"}
-"""Fields of which a file needs one."""
-_TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
-_NAMES_ANSWERS = re.compile(r"(?i)(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b")
-_NAMES_PASSAGES = re.compile(
-    r"(?i)passage|quot[ea]|evidence|excerpt|context|snippet|beleg|textstelle|fundstelle|zitat|auszug"
-)
-
-
-def column_hints(columns: Collection[str], questions: Iterable[EvalQuestion]) -> Iterator[tuple[str, list[str]]]:
-    """The columns that became metadata, each with the fields that its cells fit and that no column holds.
-
-    Args:
-        columns: The fields that columns hold.
-        questions: Of the file.
-    """
-    cells: defaultdict[str, list[Any]] = defaultdict(list)
-    for column, cell in chain.from_iterable(question.metadata.items() for question in islice(questions, _LOOKED_AT)):
-        cells[column].append(cell)
-    read = {*columns, *(() if _ANSWERABLE.isdisjoint(columns) else _ANSWERABLE)}
-    for column, values in cells.items():
-        if fields := [name for name in _fields_of_column(column, values) if name not in read]:
-            yield column, fields
-
-
-def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
-    """The fields of a question that a column may hold, by its cells, and of texts by its title; none: nothing fits.
-
-    Two fields: its cells do not tell which.
-    """
-    texts = [str(cell).strip() for cell in cells if isinstance(cell, str | bool)]
-    are_texts, words = len(texts) == len(cells), sum(len(text.split()) for text in texts) / len(cells)
-    if are_texts and all(text.lower() in _TRUTHS for text in texts):
-        return "is_answerable", "is_unanswerable"
-    if are_texts and all(map(_FILE.fullmatch, texts)):
-        return ("gold_document_ids",)
-    if _NAMES_ANSWERS.search(title):
-        return ("expected_answer",)
-    if _NAMES_PASSAGES.search(title):
-        return ("gold_passages",) if words >= 2 else ()
-    are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)
-    return ("expected_answer", "gold_passages") if words >= 4 and not are_questions else ()

@@ -19,8 +19,6 @@ from evals.text.decoding import read_text, without_surrogates
 from evals.text.numbers import number_or_none
 from evals.text.refusals import reading
 
-_NAMELESS = "file"
-"""The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
 _TOPICS = re.compile(r".*(?:topics|queries).*\.(?:tsv|txt)", re.IGNORECASE)
 
 
@@ -30,8 +28,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    path = named_path(path)
-    draft = read_file(path, options.columns, options.scratch, answered=options.answered)
+    draft = read_file(path := named_path(path), options.columns, options.scratch, answered=options.answered)
     held = draft.questions
     places = sample([question.id for question in held], options.samples, options.seed)
 
@@ -39,7 +36,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
         for question in (held[index] for index in places):
             yield question if question.dataset else question.model_copy(update={"dataset": dataset})
 
-    sha256 = fingerprint(drawn(_NAMELESS, places))
+    sha256 = fingerprint(drawn("file", places))  # a copy under another name asks the same
     draft.available, draft.questions = len(held), DiskList(drawn(path.stem, sorted(places)), options.scratch)
     return draft.dataset(path.stem, source=path.name, sha256=sha256)
 

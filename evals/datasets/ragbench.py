@@ -49,8 +49,7 @@ class RAGBenchLoader(HubRowsLoader):
         subsets = sorted(rank, key=rank.__getitem__)[: options.samples]
         tables = {subset: self.open(replace(options, config=subset)) for subset in subsets}
         draws = ([(subset, place) for place in self.draw(rows, options)] for subset, rows in tables.items())
-        turns = chain.from_iterable(zip_longest(*draws))
-        chosen = list(islice(filter(None, turns), options.samples))
+        chosen = list(islice(filter(None, chain.from_iterable(zip_longest(*draws))), options.samples))
         draft, questions = Draft(), {}
         for subset, rows in tables.items():
             with columns_of(rows):

@@ -14,7 +14,6 @@ from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.squad_v2 import SquadV2Loader
 from evals.errors import ConfigError, DatasetError, UnknownNameError, broken_plugin, load_plugin
 
-LOADERS: tuple[type[BaseDatasetLoader], ...]
 LOADERS = RAGBenchLoader, QasperLoader, SquadV2Loader, HotpotQALoader, MSMarcoLoader, GoldenLoader
 
 _registered: dict[str, type[BaseDatasetLoader]] = {}

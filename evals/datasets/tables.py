@@ -388,7 +388,7 @@ def parsed(value: Any, *, or_text: bool = False) -> Any:
             return literal
     if or_text:
         return value
-    raise DatasetError(f"not valid JSON: {value.strip()[:40]!r}", 'write a list as ["a", "b"]')
+    raise DatasetError(f"not valid JSON: {text[:40]!r}", 'write a list as ["a", "b"]')
 
 
 def as_list(value: Any) -> list[Any]:

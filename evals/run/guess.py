@@ -2,19 +2,22 @@
 
 The lists of a body make tables, of which each has a column for each value of its rows. The table with the most words is
 that of the chunks, and its other columns say what they are. The answer is the text whose key says so, or the longest
-one elsewhere.
+one elsewhere. Also what a column of questions may hold that no name tells.
 """
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 from evals.client.mapping import token_usage
 from evals.client.spec import StreamFormat
 from evals.client.streams import END, EventReader
+from evals.datasets.columns import BOOLEANS, FILE_NAME
+from evals.schemas.dataset import EvalQuestion
 from evals.text.decoding import parse_json
 from evals.text.tokens import lists_of
 
@@ -447,3 +450,54 @@ def _guess_xml(raw: str, question: str) -> Guess:
         guess.map[part] = "".join([re.sub(r"^[^ {(]+$|(?<=: )[^,}]+", element, names), *fields])
     guess.ask = {"reply": "text"}
     return guess
+
+
+# What a column may hold that no name tells: for hints, never to be read as that.
+
+
+_QUESTIONS_LOOKED_AT = 200
+"""Questions whose cells tell what a column may hold."""
+_ANSWERABLE = {"is_answerable", "is_unanswerable"}
+"""Fields of which a file needs one."""
+_TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
+_NAMES_ANSWERS = re.compile(r"(?i)(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b")
+_NAMES_PASSAGES = re.compile(
+    r"(?i)passage|quot[ea]|evidence|excerpt|context|snippet|beleg|textstelle|fundstelle|zitat|auszug"
+)
+
+
+def column_hints(columns: Collection[str], questions: Iterable[EvalQuestion]) -> Iterator[tuple[str, list[str]]]:
+    """The columns that became metadata, each with the fields that its cells fit and that no column holds.
+
+    Args:
+        columns: The fields that columns hold.
+        questions: Of the file.
+    """
+    cells: defaultdict[str, list[Any]] = defaultdict(list)
+    for column, cell in chain.from_iterable(
+        question.metadata.items() for question in islice(questions, _QUESTIONS_LOOKED_AT)
+    ):
+        cells[column].append(cell)
+    read = {*columns, *(() if _ANSWERABLE.isdisjoint(columns) else _ANSWERABLE)}
+    for column, values in cells.items():
+        if fields := [name for name in _fields_of_column(column, values) if name not in read]:
+            yield column, fields
+
+
+def _fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
+    """The fields of a question that a column may hold, by its cells, and of texts by its title; none: nothing fits.
+
+    Two fields: its cells do not tell which.
+    """
+    texts = [str(cell).strip() for cell in cells if isinstance(cell, str | bool)]
+    are_texts, words = len(texts) == len(cells), sum(len(text.split()) for text in texts) / len(cells)
+    if are_texts and all(text.lower() in _TRUTHS for text in texts):
+        return "is_answerable", "is_unanswerable"
+    if are_texts and all(map(FILE_NAME.fullmatch, texts)):
+        return ("gold_document_ids",)
+    if _NAMES_ANSWERS.search(title):
+        return ("expected_answer",)
+    if _NAMES_PASSAGES.search(title):
+        return ("gold_passages",) if words >= 2 else ()
+    are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)
+    return ("expected_answer", "gold_passages") if words >= 4 and not are_questions else ()

@@ -21,7 +21,6 @@ from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets import golden
-from evals.datasets.columns import column_hints
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
 from evals.generate.documents import read_documents
@@ -31,6 +30,7 @@ from evals.report.elements import TextLine, Tone
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
 from evals.run.discover import Discovery, Headers, discover
 from evals.run.doctor import CheckResult, Health, broken, computable, examine
+from evals.run.guess import column_hints
 from evals.run.workload import load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.secrets import KEY_VARIABLES
