@@ -218,8 +218,8 @@ def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) 
 def _record(row: LabelRow) -> EvalRecord:
     """The question and the answer that a row holds."""
     if row.question is None or row.answer is None:
-        hint = "give the columns question and answer, or name the run that has them with --run RUN"
-        raise DatasetError("there is no question and answer to judge", hint)
+        what = "there is no question and answer to judge"
+        raise DatasetError(what, "give the columns question and answer, or name the run that has them with --run RUN")
     chunks = None if row.chunks is None else [RetrievedChunk(text=text) for text in row.chunks]
     question = EvalQuestion(id=row.id, question=row.question, expected_answer=row.expected_answer, dataset="labels")
     return EvalRecord(question=question, response=EvalResponse(answer=row.answer, chunks=chunks))

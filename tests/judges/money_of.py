@@ -51,5 +51,5 @@ def given_up(config: EvalConfig, why: str) -> EvalRun:
         run_evaluation(config)
     assert "resume" in (raised.value.hint or "")
     (run,) = RunStore(config.runs_dir).runs()
-    assert (run.status, all(record.response is not None for record in run.records())) == ("partial", True)
+    assert run.status == "partial"
     return run

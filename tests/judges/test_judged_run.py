@@ -115,12 +115,13 @@ def test_a_judge_that_refuses_us_midway_ends_the_run_and_loses_nothing(
     """Answers and verdicts are there; the resumed run asks for the rest."""
     whole = run_evaluation(config(runs_dir=config().runs_dir / "whole"))
     messages_api.reset()
-    messages_api.script({"times": 4, **JUDGE}, {"then": {"status": status}})
+    # slow, so that all is asked before
+    messages_api.script({"times": 4, "then": {**JUDGE["then"], "slow": 0.2}}, {"then": {"status": status}})
     run = given_up(config(judge={"concurrency": 1}), f"HTTP {status}")
+    assert all(record.response is not None for record in run.records())
     messages_api.script(JUDGE)
     done = resume(config(judge={"concurrency": 1}), run)
-    assert (done.status, scores(done)) == ("complete", scores(whole))
-    assert calls(messages_api) == money(whole)[0]
+    assert (done.status, scores(done), calls(messages_api)) == ("complete", scores(whole), money(whole)[0])
 
 
 def test_a_call_in_flight_when_the_judging_ends_is_waited_for(config: Configure, messages_api: Any) -> None:
