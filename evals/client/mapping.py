@@ -18,10 +18,9 @@ from jmespath import functions
 from jmespath.exceptions import JMESPathError
 from jmespath.visitor import TreeInterpreter
 
-from evals.client.citations import MarkerReader
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError
-from evals.schemas.response import PART, Citation, ErrorKind, ResponseError, RetrievedChunk, TokenUsage
+from evals.schemas.response import PART, Citation, ErrorKind, RetrievedChunk, TokenUsage
 from evals.secrets import masked
 from evals.text.decoding import parse_json
 from evals.text.markup import without_thoughts
@@ -47,11 +46,6 @@ class UnusableError(Exception):
 
     def __str__(self) -> str:
         return self.message
-
-    @property
-    def error(self) -> ResponseError:
-        """What happened, as it is recorded."""
-        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
 
 
 class MappingError(UnusableError):
@@ -94,7 +88,7 @@ class Functions(functions.Functions):
         r"""The parts of a text between the matches of a pattern, without empty ones: `split(context, '\n\n')`."""
         if text is None:
             return None
-        pattern = _pattern(separator)  # what its groups match stands between the parts
+        pattern = pattern_of(separator)  # what its groups match stands between the parts
         return [part for piece in pattern.split(text)[:: pattern.groups + 1] if (part := piece.strip())]
 
     @functions.signature(_TEXT, _PATTERN)
@@ -105,7 +99,7 @@ class Functions(functions.Functions):
         """
         if text is None:
             return None
-        matches = list(_pattern(pattern).finditer(text))
+        matches = list(pattern_of(pattern).finditer(text))
         if matches and matches[0].groupdict():
             return [{name: text and unescape(text) for name, text in match.groupdict().items()} for match in matches]
         return [unescape(match[min(1, len(match.groups()))] or "") for match in matches]
@@ -143,13 +137,6 @@ class Functions(functions.Functions):
             raise ValueError(f"parse_json() got no JSON: {(text or '')[:60]!r}") from error
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"not a valid pattern: {pattern!r} ({error.msg})") from error
-
-
 _INTERPRETER = TreeInterpreter(jmespath.Options(custom_functions=Functions()))
 """Made once: the library would make one for each value that it looks for."""
 
@@ -168,11 +155,23 @@ def compiled(expression: str) -> Any:
     except JMESPathError as error:
         reason = str(error).partition("\n")[0]
     if reason is not None:
-        raise invalid("JMESPath expression", expression, reason)
+        raise _invalid("JMESPath expression", expression, reason)
     return tree
 
 
-def invalid(what: str, text: str, reason: str) -> ConfigError:
+def pattern_of(text: str) -> re.Pattern[str]:
+    """The regular expression of a text.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise _invalid("pattern", text, error.msg) from error
+
+
+def _invalid(what: str, text: str, reason: str) -> ConfigError:
     """The error of an expression or a pattern."""
     if masked(text) != text:  # what a library says may hold a part of it
         return ConfigError(f"not a valid {what}: it holds a value of the environment")
@@ -195,9 +194,11 @@ def find(expression: str | None, body: Any) -> Any:
     """
     if expression is None:
         return None
+    tree = compiled(expression)
     try:
-        return _INTERPRETER.visit(compiled(expression), body)
-    except (ArithmeticError, TypeError, ValueError) as error:  # the library checks some arguments and trips over others
+        return _INTERPRETER.visit(tree, body)
+    except (ArithmeticError, ConfigError, TypeError, ValueError) as error:
+        # The library checks some arguments and trips over others.
         raise MappingError(str(error).partition("\n")[0]) from error
 
 
@@ -378,6 +379,67 @@ def token_usage(value: Any, notes: list[str]) -> TokenUsage | None:
     return TokenUsage(**counts)
 
 
+# Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]`, `[2-4]`, `[^1]` and `【1】`.
+
+
+_RANGE = re.compile(r"(\d{1,9})\s*[–-]\s*(\d{1,9})")
+
+_BETWEEN = re.compile(r",|\s*(?:;|&|\band\b)\s*(?=\d)")
+"""What stands between numbers; inside an id a semicolon is the id's."""
+
+_LONGEST_RANGE, _FIRST_YEAR = 100, 1000
+
+_CODE = r"(?s:```.*?```)|`(?!\\?[\[［【][^`\]］】]*\d[^`\]］】]*[\]］】]`)[^`\n]*+`"
+"""A block, or a span that holds more than a marker."""
+
+
+class MarkerReader:
+    """Reads the markers of answers.
+
+    Numbers in brackets are other things too: what stands in code is no marker, nor is a number from 1000 on that is the
+    place of no chunk, as in "the charter of [1998]". A pattern that does not read `[1]` is taken at its word.
+
+    Args:
+        pattern: Of a marker; its first group holds numbers or an id.
+        base: Number of the first chunk.
+        labels: Whether markers stand for what a list says, and not for places of chunks.
+    """
+
+    def __init__(self, pattern: str, base: int, *, labels: bool) -> None:
+        own = re.compile(pattern)
+        self._in_brackets, self._group = own.fullmatch("[1]") is not None, min(1, own.groups)
+        self._pattern = re.compile(f"{pattern}|{_CODE}") if self._in_brackets else own
+        self._base, self._may_hold_years = base, self._in_brackets and not labels
+
+    def read(self, answer: str, chunks: int) -> list[Citation]:
+        """What an answer cites, in the order of its text.
+
+        Args:
+            answer: Its text.
+            chunks: How many chunks can be cited.
+        """
+        cited: list[Citation] = []
+        for marker in self._pattern.finditer(answer):
+            is_code = self._in_brackets and marker[0].startswith("`")
+            for part in () if is_code else _BETWEEN.split(marker[self._group] or ""):
+                for source in _sources(part.strip()):
+                    number = source.get("index", 0)
+                    is_year = number >= max(_FIRST_YEAR, self._base + chunks)
+                    if not (is_year and self._may_hold_years):
+                        cited.append(Citation(**source, start=marker.start(), end=marker.end()))
+        return cited
+
+
+def _sources(part: str) -> list[dict[str, Any]]:
+    """What a part of a marker names: a number, those of a range such as 2-4, or an id."""
+    if ranged := _RANGE.fullmatch(part):
+        low, high = int(ranged[1]), int(ranged[2])
+        return [{"index": number} for number in range(low, min(high, low + _LONGEST_RANGE) + 1)]
+    if part.isdecimal() and part.isascii() and len(part) < 10:
+        return [{"index": int(part)}]
+    return [{"chunk_id": part}] if part else []
+
+
 # A whole answer.
 
 
@@ -395,6 +457,10 @@ class Streamed(NamedTuple):
 
     text: str | None
     notes: list[str]
+
+
+READ = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages", "refused", "notes")
+"""The fields of an `EvalResponse` that bodies hold."""
 
 
 class ResponseReader:

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from evals.client.conversation import Conversation, rendered
+from evals.client.conversation import Conversation
 from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient
 from evals.client.mapping import UnusableError
 from evals.client.profile import list_profiles, load_profile, resolve_spec
@@ -252,7 +252,7 @@ class _Search:
         self.left -= 1
         query = {key: self.headers.parameters.get(value, value) for key, value in plan.ask.get("query", {}).items()}
         spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
-        request = rendered(spec, Conversation().values(question)) | {"headers": self.headers.sent}
+        request = Conversation().request(spec, question) | {"headers": self.headers.sent}
         try:
             # As a stream it ends with [DONE], whether the server then closes or not.
             reply = self.runner.run(self.http.send(**request, stream=Collector(StreamSpec(data="text"))))

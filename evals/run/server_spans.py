@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evals.client.trace_context import trace_id
+from evals.client.conversation import trace_id
 from evals.errors import DatasetError
 from evals.run.saved import SavedAnswers
 from evals.schemas.results import EvalRecord, EvalRun
