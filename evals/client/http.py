@@ -423,11 +423,10 @@ def check_url(url: str) -> str:
     Raises:
         ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
     """
-    usable = re.search(r"[\s?#]", url) is None
     try:
         parsed = httpx.URL(url)
-        has_port = parsed.port is None or 0 < parsed.port < 65_536
-        usable = usable and has_port and bool(parsed.host) and parsed.scheme in {"http", "https"}
+        usable = bool(parsed.host) and parsed.scheme in {"http", "https"} and not re.search(r"[\s?#]", url)
+        usable = usable and (parsed.port is None or 0 < parsed.port < 65_536)
     except httpx.InvalidURL:
         usable = False
     if not usable:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import unescape
 from itertools import accumulate, islice
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 from unicodedata import normalize
 
 import jmespath
@@ -24,6 +24,7 @@ from evals.schemas.response import PART, Citation, ErrorKind, RetrievedChunk, To
 from evals.secrets import masked
 from evals.text.decoding import parse_json
 from evals.text.markup import without_thoughts
+from evals.text.numbers import number_or_none
 
 # Expressions.
 
@@ -281,16 +282,12 @@ def _value(name: str, given: Any) -> Any:
     """A field by its name: a text, or a number that is plausible; None where it is given as something else."""
     if isinstance(given, str) and name not in _NUMBERS:  # as nearly all are
         return given
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if name not in _NUMBERS:
-        return str(given) if is_number else None
-    try:
-        number = float(given) if is_number or isinstance(given, str) else float("nan")
-    except (ValueError, OverflowError):
-        return None
-    if not abs(number) <= _NUMBERS[name]:
-        return None
-    return number if name in {"score", "confidence"} else int(number) if number.is_integer() else None
+        return str(given) if kind_of(given) == "a number" else None
+    number = number_or_none(given, _NUMBERS[name])
+    if number is None or name in {"score", "confidence"}:
+        return number
+    return int(number) if number.is_integer() else None
 
 
 def _read_list(name: str, value: Any, read: Callable[[Any], Item | None], notes: list[str]) -> list[Item] | None:
@@ -370,7 +367,7 @@ def token_usage(value: Any, notes: list[str]) -> TokenUsage | None:
         number = next((given[name] for name in names if given.get(name) is not None), None)
         count = _value("tokens", number)
         counts[names[0]] = count if count is not None and count >= 0 else None
-        if counts[names[0]] is None and number is not None and kind_of(number) == "a number":
+        if counts[names[0]] is None and kind_of(number) == "a number":
             notes.append(f"{PART}usage gives an impossible number of tokens, which is ignored")
     if counts["prompt_tokens"] is None or counts["completion_tokens"] is None:
         return None
@@ -452,13 +449,6 @@ _CUT_OFF = re.compile(
 """How servers say that an answer stopped at the limit of its length."""
 
 
-class Streamed(NamedTuple):
-    """The answer that the pieces of a stream make: None where no piece had a text, and the notes say why."""
-
-    text: str | None
-    notes: list[str]
-
-
 READ = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages", "refused", "notes")
 """The fields of an `EvalResponse` that bodies hold."""
 
@@ -483,14 +473,15 @@ class ResponseReader:
         self.document_names: Mapping[str, str] = {}
 
     def read(
-        self, body: Any, retrieved: Any = None, streamed: Streamed | None = None, raw: bytes = b""
+        self, body: Any, retrieved: Any = None, streamed: tuple[str | None, list[str]] | None = None, raw: bytes = b""
     ) -> dict[str, Any]:
         """Read the fields of an `EvalResponse` from the body.
 
         Args:
             body: Of the request that asks.
             retrieved: The body of the request that retrieves, of a server that has one.
-            streamed: The answer, where the pieces of a stream make it; `body` is the list of all pieces then.
+            streamed: The answer that the pieces of a stream make, None where none has a text, and notes that say why;
+                `body` is the list of all pieces then.
             raw: The body as it was received.
 
         Raises:
@@ -518,7 +509,7 @@ class ResponseReader:
             stages = [{"name": name, "items": items} for name, items in stages.items()]
         given = find(self._map.confidence, body)
         confidence = _value("confidence", given)
-        if confidence is None and given is not None and kind_of(given) == "a number":
+        if confidence is None and kind_of(given) == "a number":
             notes.append(f"{PART}confidence gives an impossible number, which is ignored")
         return {
             "answer": answer,
@@ -532,17 +523,19 @@ class ResponseReader:
             "notes": notes,
         }
 
-    def _answer(self, body: Any, streamed: Streamed | None, notes: list[str], *, refused: bool | None) -> str | None:
+    def _answer(
+        self, body: Any, streamed: tuple[str | None, list[str]] | None, notes: list[str], *, refused: bool | None
+    ) -> str | None:
         """The answer's text, cleaned; None where the server is not asked for one. A refusal may come without a text."""
         if streamed is None and self._map.answer is None:
             return None
-        text = find(self._map.answer, body) if streamed is None else streamed.text
+        text = find(self._map.answer, body) if streamed is None else streamed[0]
         if streamed is not None and text is not None:
-            notes += streamed.notes
+            notes += streamed[1]
         answer = "" if text is None and refused else text
         if not isinstance(answer, str):
             missing = f"the body has no text at `{self._map.answer}`; {shape_of(body)}"
-            raise MappingError(missing if streamed is None else "; ".join(streamed.notes))
+            raise MappingError(missing if streamed is None else "; ".join(streamed[1]))
         if not self._keeps_thoughts:
             answer, thoughts = without_thoughts(answer)
             if thoughts:

@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -70,8 +70,9 @@ class _Exchange:
     is that of a server that does nothing else for the question.
     """
 
-    parts: list[_Part]
     asking: _Part
+    retrieving: _Part | None
+    parts: list[_Part]
     current: _Part
 
     def recorded(self, redact: Redactor, failure: ExchangeError | None) -> dict[str, Any]:
@@ -100,9 +101,9 @@ class _Exchange:
             least = latency if failure is not None else None
             fields["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
             fields["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
+        if self.retrieving is not None and self.retrieving.reply is not None:
+            fields["retrieval_latency_ms"] = self.retrieving.reply.elapsed_ms
         for part in self.parts:
-            if part.reply is not None and part is not self.asking:
-                fields["retrieval_latency_ms"] = part.reply.elapsed_ms
             received = part.reply or (failure if part is self.current else None)
             if received is not None and (part.reply or received.body):
                 text = redact.body(received.body)
@@ -322,12 +323,12 @@ class RAGClient:
             return self._failed(exchange, self._too_late(exchange.current))
 
     def _exchange(self) -> _Exchange:
-        asking, retrieve = _Part(name="ask", spec=self.spec.ask, http=self.http), self.spec.retrieve
-        parts = [asking]
-        if retrieve is not None:
-            retrieving = _Part(name="retrieve", spec=retrieve, http=self._retrieving)
-            parts = [retrieving, asking] if self.spec.retrieves_first else [asking, retrieving]
-        return _Exchange(parts, asking, parts[0])
+        asking = _Part(name="ask", spec=self.spec.ask, http=self.http)
+        if self.spec.retrieve is None:
+            return _Exchange(asking, None, [asking], asking)
+        retrieving = _Part(name="retrieve", spec=self.spec.retrieve, http=self._retrieving)
+        parts = [retrieving, asking] if self.spec.retrieves_first else [asking, retrieving]
+        return _Exchange(asking, retrieving, parts, parts[0])
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
@@ -371,7 +372,7 @@ class RAGClient:
             message, elapsed_ms = f"the job was not done within {self.spec.timeout_s:g} s", self.spec.timeout_s * 1000
             raise ExchangeError(message, "timeout", started=started.started, elapsed_ms=elapsed_ms) from None
         elapsed_ms = (reply.started - started.started) * 1000 + reply.elapsed_ms
-        return Reply(reply.status, reply.headers, reply.body, elapsed_ms, started.started)
+        return replace(reply, elapsed_ms=elapsed_ms, started=started.started)
 
     def _given(self, part: _Part, reply: Reply) -> dict[str, Any]:
         """What the body of a request gives to the templates of the other.
@@ -402,8 +403,8 @@ class RAGClient:
         if self.spec.session is not None:
             conversation.take(bodies["ask"])
         streamed = asking.stream.streamed() if asking.stream is not None else None
-        if streamed is not None and streamed.text is not None:
-            streamed = streamed._replace(text=self.redact.text(streamed.text))
+        if streamed is not None and streamed[0] is not None:
+            streamed = self.redact.text(streamed[0]), streamed[1]
         raw = asking.reply.body if asking.reply is not None else b""
         fields = self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
         return EvalResponse(**exchange.recorded(self.redact, None), **fields)
@@ -450,8 +451,7 @@ class RAGClient:
     def _failed(self, exchange: _Exchange, failure: UnusableError) -> EvalResponse:
         """The response of a question without an answer, whose message names the request that does not ask."""
         # Of two bodies, the reader of both knows which is the wrong one.
-        is_other = failure.request == "retrieve" and self.spec.retrieve is not None
-        part = next(part for part in exchange.parts if part.name == "retrieve") if is_other else exchange.current
+        part = exchange.retrieving if failure.request == "retrieve" and exchange.retrieving else exchange.current
         message, reply = failure.message, part.reply
         status = reply.status if failure.status is None and reply is not None else failure.status
         if isinstance(failure, MappingError) and reply is not None:

@@ -7,7 +7,7 @@ from io import IncrementalNewlineDecoder
 from itertools import pairwise
 from typing import Any
 
-from evals.client.mapping import MappingError, Streamed, UnusableError, error_in, find, kind_of, shape_of
+from evals.client.mapping import MappingError, UnusableError, error_in, find, kind_of, shape_of
 from evals.client.spec import StreamFormat, StreamSpec
 from evals.text.decoding import MAX_VALUES, parse_json
 
@@ -169,13 +169,13 @@ class Collector:
         """All events, as expressions see them; plain text is one."""
         return [{"event": "message", "data": "".join(self._texts)}] if self._spec.format == "text" else self._events
 
-    def streamed(self) -> Streamed | None:
-        """The answer of the events; None where the profile does not look for it in each."""
+    def streamed(self) -> tuple[str | None, list[str]] | None:
+        """The answer of the events, with notes on it; None where the profile does not look for it in each."""
         if self._spec.text_at is None:
             return None
         texts = self._texts
         if not self._has_text:
-            return Streamed(None, [f"no piece of the stream has a text at `{self._spec.text_at}`; {self._shape()}"])
+            return None, [f"no piece of the stream has a text at `{self._spec.text_at}`; {self._shape()}"]
         is_long = len(texts) >= _FEW and len(texts[0]) < len(texts[-1]) >= _LONG
         doubts = {
             CUT: self._reader.cut,
@@ -183,7 +183,7 @@ class Collector:
             CUMULATIVE: is_long and all(after.startswith(before) for before, after in pairwise(texts)),
             UNREAD_ERROR: any(map(_is_error, self._events)),
         }
-        return Streamed("".join(texts), [note for note, holds in doubts.items() if holds])
+        return "".join(texts), [note for note, holds in doubts.items() if holds]
 
     def _see(self, name: str, data: str | None, at_ms: float) -> None:
         if self._spec.format == "text":
