@@ -60,10 +60,9 @@ class Upload:
         try:
             return self.data().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise IngestError(
-                f"{self.name} is no text in UTF-8, and server.upload.json takes nothing else",
-                "leave it out, make a text of it, or use a profile that uploads files",
-            ) from error
+            hint = "leave it out, make a text of it, or use a profile that uploads files"
+            message = f"{self.name} is no text in UTF-8, and server.upload.json takes nothing else"
+            raise IngestError(message, hint) from error
 
 
 def uploads_of(documents: Iterable[Document]) -> list[Upload]:
@@ -217,10 +216,8 @@ async def ingest(
     """
     upload = client.spec.upload
     if upload is None:
-        raise ConfigError(
-            f"profile {client.spec.profile!r} does not say how to upload documents",
-            "set server.upload, or put the documents into the server yourself and use --no-preflight",
-        )
+        hint = "set server.upload, or put the documents into the server yourself and use --no-preflight"
+        raise ConfigError(f"profile {client.spec.profile!r} does not say how to upload documents", hint)
     ingestion = _Ingestion(client, upload, log, waiting)
     new, unready, report = _plan(documents, await ingestion.known_there(documents), log.documents)
     for job, names in unready.items():
@@ -308,10 +305,11 @@ class _Ingestion:
             body = parse_json(reply.body)
         job, ids = find_or_none(self.upload.id, body), find_or_none(self.upload.document_ids, body)
         if self.upload.id is not None and job is None:
-            raise IngestError(
-                f"{self.upload.path} answers without `{self.upload.id}`: {self.client.redact.body(reply.body)[:200]}",
-                "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
+            answer = self.client.redact.body(reply.body)[:200]
+            hint = (
+                "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it"
             )
+            raise IngestError(f"{self.upload.path} answers without `{self.upload.id}`: {answer}", hint)
         given = ids if isinstance(ids, list) else [ids]
         pairs = zip(names, given, strict=True) if len(given) == len(names) else ()  # else it is unknown whose they are
         return str(job or ""), {name: str(one) for name, one in pairs if one is not None}
@@ -334,10 +332,9 @@ class _Ingestion:
             try:
                 await self.client.http.send(request.method, path, json=body)
             except ExchangeError as failure:
-                raise IngestError(
-                    f"{self.client.redact.text(path)} after the upload answers {failure.message}",
-                    "look at server.upload.then and server.upload.finish; --ingest again continues from there",
-                ) from failure
+                message = f"{self.client.redact.text(path)} after the upload answers {failure.message}"
+                hint = "look at server.upload.then and server.upload.finish; --ingest again continues from there"
+                raise IngestError(message, hint) from failure
 
     async def _wait_until_ready(self, ready: ReadySpec, job: str, count: int) -> None:
         """Ask after a job of this many documents until nothing of it is pending.

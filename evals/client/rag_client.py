@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -215,20 +216,18 @@ class RAGClient:
             await self.http.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
         except ExchangeError as failure:
             if failure.kind in {"connect", "timeout"}:
-                raise ServerUnreachableError(
-                    f"no RAG server answers at {self.url} ({failure})",
-                    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
-                    "built-in one with --embedded",
-                ) from failure
-            hint = self.login_hint if failure.status in REFUSED else None
+                hint = "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take "
+                hint += "the built-in one with --embedded"
+                raise ServerUnreachableError(f"no RAG server answers at {self.url} ({failure})", hint) from failure
             starting = "wait until it has started; if it has, " if failure.status in BUSY else ""
-            raise ServerRefusedError(
-                f"the server at {self.url} is not healthy: {self.spec.health.path} answers {failure}",
-                hint
-                or f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, or "
-                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
-                "health check server.health.path (null for none)",
-            ) from failure
+            described = "or describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for "
+            described += "another health check server.health.path (null for none)"
+            kind = (
+                f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, {described}"
+            )
+            login = self.login_hint if failure.status in REFUSED else None
+            message = f"the server at {self.url} is not healthy: {self.spec.health.path} answers {failure}"
+            raise ServerRefusedError(message, login or kind) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read the server's configuration.
@@ -239,11 +238,10 @@ class RAGClient:
         facts: dict[str, Any] = {}
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
-            try:
+            body = None
+            with suppress(ExchangeError):
                 body = without_secrets(self.redact.value(await self.read_json(endpoint.path)))
-            except ExchangeError:
-                body = None
-            body = body if endpoint.of is None else find_or_none(endpoint.of, body)
+            body = find_or_none(endpoint.of or "@", body)
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
                 value = find_or_none(expression, body)
