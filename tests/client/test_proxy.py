@@ -105,10 +105,7 @@ def test_this_machine_is_asked_without_a_proxy(
 @pytest.mark.parametrize(
     ("host", "is_here"),
     [
-        ("localhost", True),
-        ("api.localhost", True),
-        ("127.8.0.1", True),
-        ("[::1]", True),
+        *((host, True) for host in ("localhost", "api.localhost", "127.8.0.1", "[::1]")),
         ("10.0.0.1", False),
         ("a", False),
     ],

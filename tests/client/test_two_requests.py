@@ -1,10 +1,11 @@
 """Servers that answer by one path and retrieve by another: both requests make one response."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
+import asking
 import httpx
 import pytest
 import respx
@@ -15,6 +16,7 @@ from evals.client.profile import resolve_spec
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
+MOCKED = "http://rag.test"
 CHAT = {"answer": "Four minutes [1].", "usage": {"p": 3, "c": 2}}
 HITS = {"hits": [{"id": "c1", "text": "It takes four minutes."}, {"id": "c2", "text": "Else."}]}
 SERVER: Mapping[str, Any] = {
@@ -36,7 +38,7 @@ Both = Callable[..., EvalResponse]
 
 
 @pytest.fixture
-def both(mocked: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]) -> Both:
+def both(mocked: respx.MockRouter, sleep: Callable[[float], Any]) -> Both:
     """Ask one question of a server whose two paths reply so, in turn."""
 
     def once(
@@ -45,24 +47,10 @@ def both(mocked: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Calla
         mocked.route(path="/chat").mock(side_effect=chat)
         mocked.route(path="/search").mock(side_effect=search)
 
-        async def run() -> EvalResponse:
-            async with RAGClient(spec(**{**server, **over}), sleep=sleep, clock=_Ticking()) as client:
-                return await client.ask("How long?")
-
-        return asyncio.run(run())
+        keys = {"url": MOCKED, "patience_s": 0, **server, **over}
+        return asking.ask(keys, "How long?", sleep=sleep, clock=map(float, count(1)).__next__)
 
     return once
-
-
-class _Ticking:
-    """A clock that goes on by a second whenever it is read."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
 
 
 def _ok(body: Any) -> httpx.Response:
@@ -178,7 +166,7 @@ def test_a_second_request_that_cannot_be_joined_is_refused(over: dict[str, Any],
         resolve_spec(over)
 
 
-def test_two_requests_of_a_question_share_the_rate(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
+def test_two_requests_of_a_question_share_the_rate(mocked: respx.MockRouter) -> None:
     """So many requests start in a second, and half as many questions."""
     mocked.route(path="/chat").mock(return_value=_ok(CHAT))
     mocked.route(path="/search").mock(return_value=_ok(HITS))
@@ -187,10 +175,6 @@ def test_two_requests_of_a_question_share_the_rate(spec: Callable[..., ServerSpe
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    async def run() -> None:
-        async with RAGClient(spec(**SERVER), rps=2, sleep=sleep, clock=lambda: 0.0) as client:
-            for _ in range(3):
-                await client.ask("How long?")
-
-    asyncio.run(run())
+    keys = {"url": MOCKED, **SERVER}
+    asking.ask_all(keys, *["How long?"] * 3, rps=2, sleep=sleep, clock=lambda: 0.0)
     assert slept == [1.0, 2.0]
