@@ -191,8 +191,6 @@ def test_a_long_body_is_cut_and_marked_as_cut(ask: Ask) -> None:
 def test_a_timeout_counts_as_at_least_the_timeout(ask: Ask) -> None:
     """It is tried again, and its latency is never less than what was waited for."""
     response = ask(*[httpx.ReadTimeout("slow")] * 3, timeout_s=5)
-    assert (response.error.kind, response.error.message, response.attempts) == (
-        *("timeout", "no complete answer within 5 s"),
-        3,
-    )
+    assert (response.error.kind, response.error.message) == ("timeout", "no complete answer within 5 s")
+    assert response.attempts == 3
     assert response.latency_ms == 5000

@@ -73,13 +73,8 @@ def test_the_password_of_the_url_is_masked_in_all_its_spellings(ask: Ask, mocked
 @pytest.mark.parametrize("value", ["s3cr3t\nmore", "s3cr3t\x00", "s3cr3té"])
 def test_a_header_that_cannot_be_sent_is_named_without_its_value(value: str, spec: Callable[..., ServerSpec]) -> None:
     """It is a configuration error at the start, not a failed connection per question."""
-
-    async def run() -> None:
-        async with RAGClient(spec(headers={"X-Login": value})):
-            pass
-
     with pytest.raises(ConfigError, match="X-Login") as raised:
-        asyncio.run(run())
+        RAGClient(spec(headers={"X-Login": value}))
     assert "s3cr3t" not in str(raised.value)
 
 

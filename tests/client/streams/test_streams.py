@@ -62,6 +62,8 @@ def test_an_error_in_the_stream_is_a_failure_with_what_it_says() -> None:
 
 LINES = '{"references": [{"file": "a.md"}]}\n{"response": "96 "}\n{"response": "hours"}\n'
 VERCEL = '8:[{"type":"sources","data":{"nodes":[{"id":"a.md"}]}}]\n0:"96 "\n0:"hours"\nd:{"finishReason":"stop"}\n'
+NODES = "[?event=='8'].data[] | [?type=='sources'].data.nodes[].{document_name: id}"
+GROWING = 'data: {"a": "96"}\n\ndata: {"a": "96 hours"}\n\ndata: true\n\n'
 AI_SDK = 'data: {"type":"start"}\r\n\r\ndata: {"type":"text-delta","delta":"96 hours"}\r\n\r\ndata: [DONE]\r\n\r\n'
 
 
@@ -69,21 +71,11 @@ AI_SDK = 'data: {"type":"start"}\r\n\r\ndata: {"type":"text-delta","delta":"96 h
     ("sent", "stream", "chunks", "found"),
     [
         (LINES, {"format": "ndjson", "delta": "data.response"}, "[].data.references[].{document_name: file}", "a.md"),
-        (
-            VERCEL,
-            {"format": "vercel"},
-            "[?event=='8'].data[] | [?type=='sources'].data.nodes[].{document_name: id}",
-            "a.md",
-        ),
+        (VERCEL, {"format": "vercel"}, NODES, "a.md"),
         (AI_SDK, {"delta": "data.type == 'text-delta' && data.delta"}, None, None),
         ("96 hours", {"format": "text"}, None, None),
         ("data: 96\n\ndata:  hours\n\n", {"delta": "data", "data": "text"}, None, None),
-        (
-            'data: {"a": "96"}\n\ndata: {"a": "96 hours"}\n\ndata: true\n\n',
-            {"delta": "data.a", "whole": True},
-            None,
-            None,
-        ),
+        (GROWING, {"delta": "data.a", "whole": True}, None, None),
     ],
 )
 def test_every_format_gives_its_answer(sent: str, stream: Any, chunks: str | None, found: str | None) -> None:
