@@ -53,21 +53,23 @@ class MappingError(UnusableError):
     """The body does not contain what the mapping selects."""
 
 
-_TEXT: Any = {"types": ["string", "null"]}
+_TEXT: Any = {"types": ["string"]}
 
-_PATTERN: Any = {"types": ["string"]}
-
-_LIST: Any = {"types": ["array", "null"]}
+_LIST: Any = {"types": ["array"]}
 
 
 class Functions(functions.Functions):
-    """The functions that expressions may call in addition to those of JMESPath, by their names after `_func_`.
+    """The functions that expressions may call in addition to those of JMESPath, by their names after `_func_`."""
 
-    Each gives null for null: what is missing stays missing.
-    """
+    def call_function(self, function_name: str, resolved_args: Iterable[Any]) -> Any:
+        """Each of ours gives null for null: what is missing stays missing."""
+        is_ours = f"_func_{function_name}" in Functions.__dict__
+        if is_ours and any(argument is None for argument in resolved_args):
+            return None
+        return super().call_function(function_name, resolved_args)
 
-    @functions.signature({"types": ["object", "null"]})
-    def _func_zip(self, lists: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
+    @functions.signature({"types": ["object"]})
+    def _func_zip(self, lists: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         """The objects made of parallel lists: `zip({text: documents, score: distances})`.
 
         What is no list is repeated in each object, so that a flattened list keeps its parent's fields:
@@ -76,66 +78,58 @@ class Functions(functions.Functions):
         Raises:
             ValueError: The lists are of different lengths, so that it is unknown which belong together.
         """
-        parallel = {key: value for key, value in (lists or {}).items() if isinstance(value, list)}
-        if lists is None or not parallel:
+        parallel = {key: value for key, value in lists.items() if isinstance(value, list)}
+        if not parallel:
             return None
         if len({len(items) for items in parallel.values()}) > 1:
             lengths = ", ".join(f"{key} {len(items):,}" for key, items in parallel.items())
             raise ValueError(f"zip() got lists of different lengths: {lengths} (`list[].key` leaves out what is null)")
         return [{**lists, **dict(zip(parallel, row, strict=True))} for row in zip(*parallel.values(), strict=True)]
 
-    @functions.signature(_TEXT, _PATTERN)
-    def _func_split(self, text: str | None, separator: str) -> list[str] | None:
+    @functions.signature(_TEXT, _TEXT)
+    def _func_split(self, text: str, separator: str) -> list[str]:
         r"""The parts of a text between the matches of a pattern, without empty ones: `split(context, '\n\n')`."""
-        if text is None:
-            return None
         pattern = pattern_of(separator)  # what its groups match stands between the parts
         return [part for piece in pattern.split(text)[:: pattern.groups + 1] if (part := piece.strip())]
 
-    @functions.signature(_TEXT, _PATTERN)
-    def _func_matches(self, text: str | None, pattern: str) -> list[Any] | None:
+    @functions.signature(_TEXT, _TEXT)
+    def _func_matches(self, text: str, pattern: str) -> list[Any]:
         """What a pattern finds in a text or XML: `matches(@, '(?s)<p id="(?P<chunk_id>.*?)">(?P<text>.*?)</p>')`.
 
         Objects of its named groups, else texts: its first group, or all of it. Entities of XML are decoded.
         """
-        if text is None:
-            return None
         matches = list(pattern_of(pattern).finditer(text))
         if matches and matches[0].groupdict():
             return [{name: text and unescape(text) for name, text in match.groupdict().items()} for match in matches]
         return [unescape(match[min(1, len(match.groups()))] or "") for match in matches]
 
-    @functions.signature({"types": []}, _LIST, _PATTERN)
-    def _func_lookup(self, keys: Any, objects: Sequence[Any] | None, name: str) -> list[Any] | None:
+    @functions.signature({"types": []}, _LIST, _TEXT)
+    def _func_lookup(self, keys: Any, objects: Sequence[Any], name: str) -> list[Any]:
         """The objects of a list that have these keys under a name: `lookup(cited_ids, documents, 'id')`.
 
         In the order of the keys. A key that no object has gives an object with nothing but that key, so that nothing
         is dropped; of several objects with a key the first is taken.
         """
-        if keys is None or objects is None:
-            return None
         named = [item for item in objects if isinstance(item, Mapping) and item.get(name) is not None]
         known = {str(item[name]): item for item in reversed(named)}
         return [known.get(str(key), {name: key}) for key in (keys if isinstance(keys, list) else [keys])]
 
     @functions.signature(_LIST)
-    def _func_number(self, values: Sequence[Any] | None) -> list[dict[str, Any]] | None:
+    def _func_number(self, values: Sequence[Any]) -> list[dict[str, Any]]:
         """The distinct values of a list as they first occur, counted from 1: `number(names)[].{index: number}`.
 
         For servers whose markers count documents, not chunks.
         """
-        if values is None:
-            return None
         distinct = dict.fromkeys(value for value in values if isinstance(value, str | int | float))
         return [{"number": number, "value": value} for number, value in enumerate(distinct, start=1)]
 
     @functions.signature(_TEXT)
-    def _func_parse_json(self, text: str | None) -> Any:
+    def _func_parse_json(self, text: str) -> Any:
         """The value of JSON that stands in a text: `parse_json(output).answer`."""
         try:
-            return None if text is None else parse_json(text.encode())
+            return parse_json(text.encode())
         except ValueError as error:
-            raise ValueError(f"parse_json() got no JSON: {(text or '')[:60]!r}") from error
+            raise ValueError(f"parse_json() got no JSON: {text[:60]!r}") from error
 
 
 _INTERPRETER = TreeInterpreter(jmespath.Options(custom_functions=Functions()))
