@@ -17,6 +17,9 @@ TRACEPARENT = "traceparent"
 """The header with the trace context of each question (W3C Trace Context)."""
 
 
+_NO_SESSION = SessionSpec()
+
+
 class Conversation:
     """What the templates of a turn may name, from the turns before it. A single question is one of one turn.
 
@@ -29,14 +32,10 @@ class Conversation:
     """
 
     def __init__(self, session: SessionSpec | None = None, trace: str | None = None) -> None:
-        self._trace = trace
-        self._id_at = session.id if session is not None else None
-        self._values: dict[str, Any] = {
-            "session_id": session.first if session is not None else None,
-            "uuid": str(uuid.uuid4()),
-        }
+        self._session, self._trace = session or _NO_SESSION, trace
+        self._values: dict[str, Any] = {"session_id": self._session.first, "uuid": str(uuid.uuid4())}
         self._messages: list[dict[str, str]] = []
-        self._has_session = self._id_at is None
+        self._has_session = self._session.id is None
         self.cookies = httpx.Cookies()
 
     def request(self, spec: RequestSpec, message: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -69,13 +68,13 @@ class Conversation:
         Raises:
             MappingError: The expression cannot be evaluated over it.
         """
-        given = find(self._id_at, body)
+        given = find(self._session.id, body)
         if isinstance(given, str | int | float) and not isinstance(given, bool) and given != "":
             self._values["session_id"], self._has_session = given, True
 
     def problem(self) -> ResponseError | None:
         """Why the next turn cannot be asked: the server gave no id by which it would recognise it; else None."""
-        at = f"`{self._id_at}` (server.session.id)"
+        at = f"`{self._session.id}` (server.session.id)"
         message = f"the answer has nothing at {at}, which the next turn needs"
         return None if self._has_session else ResponseError(kind="malformed", message=message)
 
