@@ -260,6 +260,8 @@ WITHDRAWN_KEYS: Mapping[str, str] = {
     "load": "run once for each concurrency and compare the runs",
     "cluster": "write `scoring: {cluster: KEY}`",
     "judge.retry_lost": "delete it: a lost reply is never kept",
+    "server.transport": "a server is asked in one way; a proxy over SOCKS 5 needs pip install 'rag-evals[socks]'",
+    "server.max_chunks": "lists of chunks are read whole; server.max_body_bytes bounds an answer",
 }
 
 

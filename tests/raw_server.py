@@ -112,5 +112,8 @@ def _whole(connection: socket.socket) -> bytes | None:
     head, _, body = data.partition(b"\r\n\r\n")
     lengths = [line.partition(b":")[2] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
     while len(body) < int(lengths[0] if lengths else 0):
-        body += connection.recv(65_536)
+        more = connection.recv(65_536)
+        if not more:
+            return None
+        body += more
     return head + b"\r\n\r\n" + body

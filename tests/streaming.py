@@ -1,14 +1,12 @@
 """Streams byte for byte, and the answer that is read from one."""
 
-import asyncio
 import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import asking
 from raw_server import answering
 
-from evals.client import RAGClient
-from evals.client.profile import resolve_spec
 from evals.schemas import EvalResponse
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -36,16 +34,8 @@ def ask(
     say: Callable[[int], Iterable[Any]] | list[Any], *, clock: Callable[[], float] | None = None, **over: Any
 ) -> tuple[EvalResponse, int]:
     """The answer of a server that says this, and how often it was asked."""
-
-    async def no_sleep(_: float) -> None:
-        return None
-
-    async def run(url: str) -> EvalResponse:
-        spec = resolve_spec({"url": url, "patience_s": 0, **over})
-        clocked = {"clock": clock} if clock else {}
-        async with RAGClient(spec, sleep=no_sleep, **clocked) as client:
-            return await client.ask("Why?")
-
+    clocked = {"clock": clock} if clock else {}
     with answering(say if callable(say) else lambda _: [HEAD, *say, END]) as server:
-        response = asyncio.run(run(server.url))
+        keys = {"url": server.url, "patience_s": 0, **over}
+        response = asking.ask(keys, sleep=asking.no_sleep, **clocked)
         return response, len(server.asked)

@@ -28,6 +28,8 @@ HINTS_BY_ANOTHER_WAY = {
     "errors.py",  # withdrawn flags
     "runner.py",  # the way on, which becomes a hint
     "judges/prompts.py",  # a hint in a variable
+    "client/rag_client.py",  # hints in variables
+    "client/ingest.py",  # the same
     "judges/llm_judge.py",  # the hint of a judge that cannot be used
     "scoring/calibration.py",  # a hint in a variable
     "run/checks.py",  # the way out of a check, which becomes a hint

@@ -23,7 +23,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, wait_exponential_jitter
 
 from evals import __version__
 from evals.client.mapping import UnusableError
@@ -49,8 +49,7 @@ _HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f
 
 _LONGEST_HEADER = 65_536
 
-_INFLATED_AT_ONCE = 1024
-"""Bytes, of which each can stand for a thousand."""
+_INFLATED_AT_ONCE = 65_536
 
 _DRAIN_S = 0.25
 """How long the rest of a stream is read after its end, so that its connection can serve again."""
@@ -149,6 +148,7 @@ class HttpClient:
         timeout_s: float | None = None,
         stream: Collector | None = None,
         cookies: httpx.Cookies | None = None,
+        headers: Mapping[str, str] | None = None,
         **parts: Any,
     ) -> Reply:
         """Make one exchange.
@@ -159,14 +159,25 @@ class HttpClient:
             timeout_s: Shorter than the client's own, for calls that must not hang.
             stream: Takes the body of a success as it arrives.
             cookies: Are sent, and take those of the reply; None for none.
-            parts: `headers`, `params`, `json`, `data` and `files`, as `httpx.Request` takes them.
+            headers: Of this request.
+            parts: `params`, `json`, `data` and `files`, as `httpx.Request` takes them.
 
         Raises:
             ExchangeError: There is no complete response, or its status is no success.
         """
-        transport, request = self._opened, self._request(method, path, **parts)
+        transport, sent = self._opened, self._headers
         if transport is None:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
+        try:
+            url = _parsed(f"{self.base}/{path.removeprefix('/')}")
+        except httpx.InvalidURL as error:
+            message = self.redact(f"no URL can be made of the path {path!r}: {error}")
+            raise ConfigError(message, "look at the paths of server") from None
+        if headers:
+            sent = sent.copy()
+            sent.update(headers)
+        timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self.timeout_s)}
+        request = httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
         if cookies:
             cookies.set_cookie_header(request)
         limit, request.extensions["started"] = timeout_s or self.timeout_s, self.clock()
@@ -188,19 +199,6 @@ class HttpClient:
         if cookies is not None and "set-cookie" in response.headers:
             cookies.extract_cookies(response)
         return reply
-
-    def _request(self, method: str, path: str, headers: Mapping[str, str] | None = None, **parts: Any) -> httpx.Request:
-        try:
-            url = _parsed(f"{self.base}/{path.removeprefix('/')}")
-        except httpx.InvalidURL as error:
-            message = self.redact(f"no URL can be made of the path {path!r}: {error}")
-            raise ConfigError(message, "look at the paths of server") from None
-        sent = self._headers
-        if headers:
-            sent = sent.copy()
-            sent.update(headers)
-        timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self.timeout_s)}
-        return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
 
     async def _read(self, response: httpx.Response, stream: Collector | None) -> Reply:
         """The whole response; its time ends with the body, or with the last event of a stream."""
@@ -275,18 +273,16 @@ class HttpClient:
             path: Below the base URL. Behind a proxy, which takes any connection, None stands for the base URL itself.
             timeout_s: For all of it.
         """
+        url = httpx.URL(self.base)
+        port = url.port or {"http": 80, "https": 443}[url.scheme]
         try:
-            if path is not None or self._proxy is not None:
+            if path is None and self._proxy is None:
+                _, writer = await asyncio.wait_for(asyncio.open_connection(url.host, port), timeout_s)
+                writer.close()
+            else:
                 await self.send("GET", path or "", timeout_s=timeout_s)
-                return True
-            url = httpx.URL(self.base)
-            port = url.port or (443 if url.scheme == "https" else 80)
-            _, writer = await asyncio.wait_for(asyncio.open_connection(url.host, port), timeout_s)
         except (OSError, ExchangeError):
             return False
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
         return True
 
 
@@ -302,11 +298,11 @@ _PASSING, _LASTING = (
 def _described(error: Exception) -> str:
     """What went wrong with a connection."""
     if not isinstance(error, aiohttp.ClientConnectorError):
-        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    of_system, number = error.os_error, error.os_error.errno or 0
-    has_number = number > 0 and not isinstance(of_system, ssl.SSLError)
-    why = os.strerror(number) if has_number else of_system.strerror  # which may be "Connect call failed"
-    return f"cannot connect to {error.host}:{error.port}: {why or of_system}"
+        return f"{type(error).__name__}: {error}".removesuffix(": ")
+    system = error.os_error  # whose text may be "Connect call failed"
+    has_number = (system.errno or 0) > 0 and not isinstance(system, ssl.SSLError)
+    why = os.strerror(system.errno or 0) if has_number else system.strerror
+    return f"cannot connect to {error.host}:{error.port}: {why or system}"
 
 
 _parsed = lru_cache(maxsize=256)(httpx.URL)
@@ -321,12 +317,13 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     inflate = zlib.decompressobj(32 + zlib.MAX_WBITS)
     stream: Any = response.stream  # without the counting of `aiter_raw`
     async for piece in stream:
-        if name == "identity":
+        rest = b"" if name == "identity" else piece
+        if not rest:
             yield piece
-            continue
         try:
-            for start in range(0, len(piece), _INFLATED_AT_ONCE):
-                yield inflate.decompress(piece[start : start + _INFLATED_AT_ONCE])
+            while rest:
+                yield inflate.decompress(rest, _INFLATED_AT_ONCE)
+                rest = inflate.unconsumed_tail
         except zlib.error as error:
             raise UnusableError(f"the body is not {name}: {error}") from error
     if name != "identity" and (inflate.unused_data or not inflate.eof):
@@ -401,21 +398,19 @@ def _tls_context(tls: TlsSpec) -> ssl.SSLContext:
     Raises:
         ConfigError: A file cannot be read, or is no such file; the message names it.
     """
-    context, key = ssl.create_default_context(), "ca"
+    context, key, named = ssl.create_default_context(), "ca", tls.ca
     try:
         if tls.ca is not None:
             context.load_verify_locations(cafile=tls.ca)
         if tls.cert is not None:
-            key = "cert"
+            key, named = "cert", tls.cert + (f" with the key {tls.key}" if tls.key else "")
             context.load_cert_chain(tls.cert, tls.key, password="")
     except OSError as error:  # of which ssl's errors are
-        named = " with the key ".join(filter(None, (tls.cert, tls.key))) if key == "cert" else tls.ca
         reason = error.strerror or getattr(error, "reason", None) or type(error).__name__
         hint = "name PEM files; a key has no password, and may stand in the file of its certificate"
         raise ConfigError(f"server.tls.{key} {named} cannot be used: {reason}", hint) from error
     if not tls.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 
@@ -430,21 +425,14 @@ def check_url(url: str) -> str:
     """
     try:
         parsed = httpx.URL(url)
-        has_port = parsed.port is None or 0 < parsed.port < 65_536
-        usable = has_port and parsed.host and parsed.scheme in {"http", "https"}
+        usable = bool(parsed.host) and parsed.scheme in {"http", "https"} and not re.search(r"[\s?#]", url)
+        usable = usable and (parsed.port is None or 0 < parsed.port < 65_536)
     except httpx.InvalidURL:
         usable = False
-    if not usable or re.search(r"[\s?#]", url):
+    if not usable:
         shown = masked(re.split(r"[?#]", url.rpartition("@")[2], maxsplit=1)[0])
         raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
     return url.rstrip("/")
-
-
-def is_place_of(url: str, text: str) -> bool:
-    """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
-    parts = urlsplit(url)
-    places = {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
-    return bool(parts.hostname) and "@" not in url and text.rstrip("/") in places
 
 
 def _checked(headers: Mapping[str, str]) -> dict[str, str]:
@@ -474,12 +462,10 @@ def proxy_for(url: str) -> httpx.Proxy | None:
     host, address = parts.hostname or "", proxies.get(parts.scheme) or proxies.get("all")
     if not address or _THIS_MACHINE.fullmatch(host) or proxy_bypass(host):
         return None
-    try:
+    proxy = None
+    with suppress(httpx.InvalidURL, ValueError):
         proxy = httpx.Proxy(address if "://" in address else f"http://{address}")
-        is_usable = not proxy.url.scheme.startswith("socks") or find_spec("aiohttp_socks") is not None
-    except (httpx.InvalidURL, ValueError):
-        is_usable = False
-    if not is_usable:
+    if proxy is None or (proxy.url.scheme.startswith("socks") and find_spec("aiohttp_socks") is None):
         message = f"the proxy of {parts.scheme.upper()}_PROXY or ALL_PROXY cannot be used"
         ways = "http://HOST:PORT, or socks5://HOST:PORT with pip install 'rag-evals[socks]'"
         raise ConfigError(message, f"name {ways}, or leave it out for this server: NO_PROXY={host}")
@@ -490,8 +476,6 @@ def proxy_for(url: str) -> httpx.Proxy | None:
 
 
 _LONGEST_RETRY_AFTER_S = 30.0
-
-_IS_WORTH_IT = retry_if_exception(lambda error: isinstance(error, ExchangeError) and error.retryable)
 
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.25)
 
@@ -568,8 +552,7 @@ class Retrying:
         throttled: How many requests the server refused for being too many.
         unavailable: Why no more is asked, when patience with the server ended; None while it may still answer.
         is_known: Whether it ever answered.
-        away_since: Since when it is busy, or cannot be reached; None where it took the last request.
-        is_busy: Which of the two.
+        away: Why it takes nothing, `overloaded` or `gone`, and since when; None where it took the last request.
     """
 
     limit: AdaptiveLimit
@@ -582,12 +565,11 @@ class Retrying:
     throttled: int = 0
     unavailable: str | None = None
     is_known: bool = False
-    away_since: float | None = None
-    is_busy: bool = False
+    away: tuple[str, float] | None = None
 
     def alone(self, **changes: Any) -> "Retrying":
         """The same for one request after the other, which do not count among the others."""
-        return replace(self, limit=AdaptiveLimit(1), unavailable=None, away_since=None, **changes)
+        return replace(self, limit=AdaptiveLimit(1), unavailable=None, away=None, **changes)
 
     async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int) -> Reply:
         """Send until it succeeds, fails for good, or attempts or patience are used up.
@@ -598,87 +580,61 @@ class Retrying:
         await self.limit.free.acquire()
         reply: Reply | None = None
         try:
-            reply = await self._attempt(send, attempts)
+            reply = await send()
         except ExchangeError as failure:  # most requests succeed at once, and tenacity takes a fifth of their CPU
             reply = await self._again(failure, send, attempts, max_attempts)
         finally:
             self.limit.release(answered=reply is not None)
+        attempts.began = reply.started if attempts.began is None else attempts.began
+        self.is_known, self.away, self.unavailable = True, None, None
         return reply
 
     async def _again(
         self, failure: ExchangeError, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int
     ) -> Reply:
         """Repeat by tenacity, of which the attempt that failed is the first."""
+        first = [failure]
 
-        async def pause(seconds: float) -> None:
-            attempts.waited_s += seconds
-            await self.sleep(seconds)
+        async def attempt() -> Reply:
+            if first:
+                raise first.pop()
+            return await send()
+
+        async def is_worth_it(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome is not None else None
+            if not isinstance(error, ExchangeError):
+                return False
+            await self._count(error, attempts)
+            return error.retryable
 
         def is_enough(_: RetryCallState) -> bool:
             is_patient = attempts.away_since is None or self.clock() - attempts.away_since < self.patience_s
             return self.unavailable is not None or not is_patient or attempts.failed >= max_attempts
 
-        async for attempt in AsyncRetrying(retry=_IS_WORTH_IT, stop=is_enough, wait=_wait_s, sleep=pause, reraise=True):
-            with attempt:
-                if attempt.retry_state.attempt_number == 1:
-                    raise failure
-                return await self._attempt(send, attempts)
-        raise failure  # tenacity has raised the last one before
+        async def pause(seconds: float) -> None:
+            attempts.waited_s += seconds
+            await self.sleep(seconds)
 
-    async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
-        try:
-            reply = await send()
-        except ExchangeError as failure:
-            attempts.began = failure.started if attempts.began is None else attempts.began
-            if not await self._is_away(failure):
-                attempts.failed, attempts.away_since = attempts.failed + 1, None
-            elif attempts.away_since is None:
-                attempts.away_since = self.clock()
-            raise
-        attempts.began = reply.started if attempts.began is None else attempts.began
-        self.is_known, self.away_since, self.unavailable = True, None, None
-        return reply
+        again = AsyncRetrying(retry=is_worth_it, stop=is_enough, wait=_wait_s, sleep=pause, reraise=True)
+        return await again(attempt)
 
-    async def _is_away(self, failure: ExchangeError) -> bool:
-        """Whether the server took nothing for the moment."""
+    async def _count(self, failure: ExchangeError, attempts: Attempts) -> None:
+        """Take a failure into account: as a failed attempt, or as a server that took nothing for the moment."""
+        attempts.began = failure.started if attempts.began is None else attempts.began
         is_busy = self.patience_s > 0 and failure.status in BUSY
         is_cut_off = self.is_known and failure.kind == "connect" and failure.retryable
         if not is_busy and not (is_cut_off and not await self.reach()):
+            attempts.failed, attempts.away_since = attempts.failed + 1, None
             self.is_known = self.is_known or failure.kind != "connect"
-            self.away_since = self.unavailable = None
-            return False
-        now = self.clock()
+            self.away = self.unavailable = None
+            return
+        why, now = "overloaded" if is_busy else "gone", self.clock()
+        attempts.away_since = now if attempts.away_since is None else attempts.away_since
         self.throttled += is_busy
         self.limit.shrink(failure.started, now)
-        if self.away_since is None or self.is_busy != is_busy:
-            self.away_since, self.is_busy = now, is_busy
+        if self.away is None or self.away[0] != why:
+            self.away = why, now
             if self.patience_s and not is_busy:
                 self.tell(f"{self.name} does not answer; waiting up to {self.patience_s:g} s")
-        if now - self.away_since >= self.patience_s:
-            self.unavailable = f"the server is {'overloaded' if is_busy else 'gone'}: {failure.message}"
-        return True
-
-
-@dataclass(slots=True)
-class Pacer:
-    """Spaces the starts of requests evenly.
-
-    Attributes:
-        rps: Requests in a second.
-        sleep: How to wait.
-        clock: Monotonic seconds.
-        next_start: When the next request may start.
-    """
-
-    rps: float
-    sleep: Callable[[float], Awaitable[None]]
-    clock: Callable[[], float]
-    next_start: float = 0.0
-
-    async def wait(self) -> None:
-        """Return when the next request may start."""
-        now = self.clock()
-        start = max(now, self.next_start)
-        self.next_start = start + 1 / self.rps
-        if start > now:
-            await self.sleep(start - now)
+        if now - self.away[1] >= self.patience_s:
+            self.unavailable = f"the server is {why}: {failure.message}"

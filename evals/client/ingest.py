@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evals.client.conversation import render, render_path
-from evals.client.http import REFUSED, RETRYABLE, ExchangeError, Reply
+from evals.client.http import REFUSED, RETRYABLE, Attempts, ExchangeError, Reply
 from evals.client.mapping import find_or_none
 from evals.client.rag_client import RAGClient
 from evals.client.spec import FollowUp, ReadySpec, UploadSpec
@@ -60,10 +60,9 @@ class Upload:
         try:
             return self.data().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise IngestError(
-                f"{self.name} is no text in UTF-8, and server.upload.json takes nothing else",
-                "leave it out, make a text of it, or use a profile that uploads files",
-            ) from error
+            hint = "leave it out, make a text of it, or use a profile that uploads files"
+            message = f"{self.name} is no text in UTF-8, and server.upload.json takes nothing else"
+            raise IngestError(message, hint) from error
 
 
 def uploads_of(documents: Iterable[Document]) -> list[Upload]:
@@ -82,11 +81,10 @@ def uploads_in(folder: Path) -> list[Upload]:
         IngestError: It cannot be read.
     """
     try:
-        files = sorted(filter(Path.is_file, folder.rglob("*")))
+        files = {path: path.relative_to(folder).parts for path in sorted(filter(Path.is_file, folder.rglob("*")))}
     except OSError as error:
         raise IngestError(f"{folder} cannot be read: {error.strerror}", "name a folder of documents") from error
-    inner = {path: path.relative_to(folder).parts for path in files}
-    visible = {path: parts for path, parts in inner.items() if not any(part.startswith(".") for part in parts)}
+    visible = {path: parts for path, parts in files.items() if not any(part.startswith(".") for part in parts)}
     if not visible:
         what = f"{folder} holds no documents" if folder.is_dir() else f"{folder} is no folder"
         raise ConfigError(what, "name a folder with files in it, or --dataset-file for questions")
@@ -94,8 +92,7 @@ def uploads_in(folder: Path) -> list[Upload]:
         if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # how Python reads a name that is no text
             raise IngestError(f"the name of {str(path)!r} is not UTF-8", "rename the file, or leave it out")
     count = Counter(path.name.casefold() for path in visible)
-    is_unique = {path: count[path.name.casefold()] == 1 for path in visible}
-    names = {path: path.name if is_unique[path] else "__".join(parts) for path, parts in visible.items()}
+    names = {path: path.name if count[path.name.casefold()] == 1 else "__".join(visible[path]) for path in visible}
     return [Upload(name, partial(_read, path)) for path, name in names.items()]
 
 
@@ -219,10 +216,8 @@ async def ingest(
     """
     upload = client.spec.upload
     if upload is None:
-        raise ConfigError(
-            f"profile {client.spec.profile!r} does not say how to upload documents",
-            "set server.upload, or put the documents into the server yourself and use --no-preflight",
-        )
+        hint = "set server.upload, or put the documents into the server yourself and use --no-preflight"
+        raise ConfigError(f"profile {client.spec.profile!r} does not say how to upload documents", hint)
     ingestion = _Ingestion(client, upload, log, waiting)
     new, unready, report = _plan(documents, await ingestion.known_there(documents), log.documents)
     for job, names in unready.items():
@@ -285,14 +280,15 @@ class _Ingestion:
             files = [(upload.field, (document.name, document.data(), document.media_type)) for document in batch]
             request: dict[str, Any] = {"files": files, "data": upload.form}
         else:
-            texts = [document.text for document in batch]
-            items = [{"name": name, "text": text} for name, text in zip(names, texts, strict=True)]
-            values = {"documents": [render(upload.each, item) for item in items], "names": names, "texts": texts}
-            request = {"json": render(upload.body, {**values, **(items[0] if len(items) == 1 else {})})}
+            items = [{"name": document.name, "text": document.text} for document in batch]
+            values = {"documents": [render(upload.each, item) for item in items], "names": names}
+            values["texts"] = [item["text"] for item in items]
+            request = {"json": render(upload.body, values | (items[0] if len(items) == 1 else {}))}
         path = render_path(upload.path, {"name": names[0]} if len(batch) == 1 else {})
+        send = partial(self.client.http.send, upload.method, path, **request)
         self.log.note("sent", documents={document.name: document.sha256 for document in batch})
         try:
-            reply = await self.client.send_patiently(upload.method, path, **request)
+            reply = await self.client.retrying.send(send, Attempts(), 1)
         except ExchangeError as failure:
             if failure.status is not None:
                 self.log.note("refused", names=names)
@@ -302,26 +298,21 @@ class _Ingestion:
         self.log.note("taken", names=names, job=job, ids=ids)
         return job
 
-    def _taken(self, reply: Reply, names: Sequence[str]) -> tuple[str, dict[str, str]]:
+    def _taken(self, reply: Reply, names: Sequence[str]) -> tuple[str, dict[str, Any]]:
         """The job of a batch, "" where there is none, and the server's own ids by name, where it gives all."""
-        upload = self.upload
-        if upload.id is None and upload.document_ids is None:
-            return "", {}
         body: Any = None
         with suppress(ValueError):
             body = parse_json(reply.body)
-        job, ids = find_or_none(upload.id, body), find_or_none(upload.document_ids, body)
-        if upload.id is not None and job is None:
-            raise IngestError(
-                f"{upload.path} answers without `{upload.id}`: {self.client.redact.body(reply.body)[:200]}",
-                "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
+        job, ids = find_or_none(self.upload.id, body), find_or_none(self.upload.document_ids, body)
+        if self.upload.id is not None and job is None:
+            answer = self.client.redact.body(reply.body)[:200]
+            hint = (
+                "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it"
             )
-        listed = ids if isinstance(ids, list) else [ids]
-        if len(listed) != len(names):  # it is unknown whose they are
-            listed = []
-        return str(job or ""), {
-            name: str(given) for name, given in zip(names, listed, strict=False) if given is not None
-        }
+            raise IngestError(f"{self.upload.path} answers without `{self.upload.id}`: {answer}", hint)
+        given = ids if isinstance(ids, list) else [ids]
+        pairs = zip(names, given, strict=True) if len(given) == len(names) else ()  # else it is unknown whose they are
+        return str(job or ""), {name: str(one) for name, one in pairs if one is not None}
 
     async def complete(self, names: Sequence[str], job: str) -> None:
         """Do what follows a batch, and wait until it can be found."""
@@ -341,10 +332,9 @@ class _Ingestion:
             try:
                 await self.client.http.send(request.method, path, json=body)
             except ExchangeError as failure:
-                raise IngestError(
-                    f"{self.client.redact.text(path)} after the upload answers {failure.message}",
-                    "look at server.upload.then and server.upload.finish; --ingest again continues from there",
-                ) from failure
+                message = f"{self.client.redact.text(path)} after the upload answers {failure.message}"
+                hint = "look at server.upload.then and server.upload.finish; --ingest again continues from there"
+                raise IngestError(message, hint) from failure
 
     async def _wait_until_ready(self, ready: ReadySpec, job: str, count: int) -> None:
         """Ask after a job of this many documents until nothing of it is pending.
@@ -361,7 +351,7 @@ class _Ingestion:
             except ExchangeError as failure:
                 status_line, status = f"{shown}: {failure.message}", failure.status or 0
                 # A 404 may be that of a job that is not registered yet.
-                if 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE:
+                if 400 <= status < 500 and status not in RETRYABLE | {_NOT_FOUND}:
                     message = f"whether the documents are ready cannot be seen at {status_line}"
                     raise IngestError(message, "check server.ready.path") from failure
             if find_or_none(ready.done_when, body) is True:

@@ -18,13 +18,13 @@ from jmespath import functions
 from jmespath.exceptions import JMESPathError
 from jmespath.visitor import TreeInterpreter
 
-from evals.client.citations import MarkerReader
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError
-from evals.schemas.response import PART, Citation, ErrorKind, ResponseError, RetrievedChunk, TokenUsage
+from evals.schemas.response import PART, Citation, ErrorKind, RetrievedChunk, TokenUsage
 from evals.secrets import masked
 from evals.text.decoding import parse_json
 from evals.text.markup import without_thoughts
+from evals.text.numbers import number_or_none
 
 # Expressions.
 
@@ -48,31 +48,28 @@ class UnusableError(Exception):
     def __str__(self) -> str:
         return self.message
 
-    @property
-    def error(self) -> ResponseError:
-        """What happened, as it is recorded."""
-        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
-
 
 class MappingError(UnusableError):
     """The body does not contain what the mapping selects."""
 
 
-_TEXT: Any = {"types": ["string", "null"]}
+_TEXT: Any = {"types": ["string"]}
 
-_PATTERN: Any = {"types": ["string"]}
-
-_LIST: Any = {"types": ["array", "null"]}
+_LIST: Any = {"types": ["array"]}
 
 
 class Functions(functions.Functions):
-    """The functions that expressions may call in addition to those of JMESPath, by their names after `_func_`.
+    """The functions that expressions may call in addition to those of JMESPath, by their names after `_func_`."""
 
-    Each gives null for null: what is missing stays missing.
-    """
+    def call_function(self, function_name: str, resolved_args: Iterable[Any]) -> Any:
+        """Each of ours gives null for null: what is missing stays missing."""
+        is_ours = f"_func_{function_name}" in Functions.__dict__
+        if is_ours and any(argument is None for argument in resolved_args):
+            return None
+        return super().call_function(function_name, resolved_args)
 
-    @functions.signature({"types": ["object", "null"]})
-    def _func_zip(self, lists: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
+    @functions.signature({"types": ["object"]})
+    def _func_zip(self, lists: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         """The objects made of parallel lists: `zip({text: documents, score: distances})`.
 
         What is no list is repeated in each object, so that a flattened list keeps its parent's fields:
@@ -81,73 +78,58 @@ class Functions(functions.Functions):
         Raises:
             ValueError: The lists are of different lengths, so that it is unknown which belong together.
         """
-        parallel = {key: value for key, value in (lists or {}).items() if isinstance(value, list)}
-        if lists is None or not parallel:
+        parallel = {key: value for key, value in lists.items() if isinstance(value, list)}
+        if not parallel:
             return None
         if len({len(items) for items in parallel.values()}) > 1:
             lengths = ", ".join(f"{key} {len(items):,}" for key, items in parallel.items())
             raise ValueError(f"zip() got lists of different lengths: {lengths} (`list[].key` leaves out what is null)")
         return [{**lists, **dict(zip(parallel, row, strict=True))} for row in zip(*parallel.values(), strict=True)]
 
-    @functions.signature(_TEXT, _PATTERN)
-    def _func_split(self, text: str | None, separator: str) -> list[str] | None:
+    @functions.signature(_TEXT, _TEXT)
+    def _func_split(self, text: str, separator: str) -> list[str]:
         r"""The parts of a text between the matches of a pattern, without empty ones: `split(context, '\n\n')`."""
-        if text is None:
-            return None
-        pattern = _pattern(separator)  # what its groups match stands between the parts
+        pattern = pattern_of(separator)  # what its groups match stands between the parts
         return [part for piece in pattern.split(text)[:: pattern.groups + 1] if (part := piece.strip())]
 
-    @functions.signature(_TEXT, _PATTERN)
-    def _func_matches(self, text: str | None, pattern: str) -> list[Any] | None:
+    @functions.signature(_TEXT, _TEXT)
+    def _func_matches(self, text: str, pattern: str) -> list[Any]:
         """What a pattern finds in a text or XML: `matches(@, '(?s)<p id="(?P<chunk_id>.*?)">(?P<text>.*?)</p>')`.
 
         Objects of its named groups, else texts: its first group, or all of it. Entities of XML are decoded.
         """
-        if text is None:
-            return None
-        matches = list(_pattern(pattern).finditer(text))
+        matches = list(pattern_of(pattern).finditer(text))
         if matches and matches[0].groupdict():
             return [{name: text and unescape(text) for name, text in match.groupdict().items()} for match in matches]
         return [unescape(match[min(1, len(match.groups()))] or "") for match in matches]
 
-    @functions.signature({"types": []}, _LIST, _PATTERN)
-    def _func_lookup(self, keys: Any, objects: Sequence[Any] | None, name: str) -> list[Any] | None:
+    @functions.signature({"types": []}, _LIST, _TEXT)
+    def _func_lookup(self, keys: Any, objects: Sequence[Any], name: str) -> list[Any]:
         """The objects of a list that have these keys under a name: `lookup(cited_ids, documents, 'id')`.
 
         In the order of the keys. A key that no object has gives an object with nothing but that key, so that nothing
         is dropped; of several objects with a key the first is taken.
         """
-        if keys is None or objects is None:
-            return None
         named = [item for item in objects if isinstance(item, Mapping) and item.get(name) is not None]
         known = {str(item[name]): item for item in reversed(named)}
         return [known.get(str(key), {name: key}) for key in (keys if isinstance(keys, list) else [keys])]
 
     @functions.signature(_LIST)
-    def _func_number(self, values: Sequence[Any] | None) -> list[dict[str, Any]] | None:
+    def _func_number(self, values: Sequence[Any]) -> list[dict[str, Any]]:
         """The distinct values of a list as they first occur, counted from 1: `number(names)[].{index: number}`.
 
         For servers whose markers count documents, not chunks.
         """
-        if values is None:
-            return None
         distinct = dict.fromkeys(value for value in values if isinstance(value, str | int | float))
         return [{"number": number, "value": value} for number, value in enumerate(distinct, start=1)]
 
     @functions.signature(_TEXT)
-    def _func_parse_json(self, text: str | None) -> Any:
+    def _func_parse_json(self, text: str) -> Any:
         """The value of JSON that stands in a text: `parse_json(output).answer`."""
         try:
-            return None if text is None else parse_json(text.encode())
+            return parse_json(text.encode())
         except ValueError as error:
-            raise ValueError(f"parse_json() got no JSON: {(text or '')[:60]!r}") from error
-
-
-def _pattern(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"not a valid pattern: {pattern!r} ({error.msg})") from error
+            raise ValueError(f"parse_json() got no JSON: {text[:60]!r}") from error
 
 
 _INTERPRETER = TreeInterpreter(jmespath.Options(custom_functions=Functions()))
@@ -168,11 +150,23 @@ def compiled(expression: str) -> Any:
     except JMESPathError as error:
         reason = str(error).partition("\n")[0]
     if reason is not None:
-        raise invalid("JMESPath expression", expression, reason)
+        raise _invalid("JMESPath expression", expression, reason)
     return tree
 
 
-def invalid(what: str, text: str, reason: str) -> ConfigError:
+def pattern_of(text: str) -> re.Pattern[str]:
+    """The regular expression of a text.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise _invalid("pattern", text, error.msg) from error
+
+
+def _invalid(what: str, text: str, reason: str) -> ConfigError:
     """The error of an expression or a pattern."""
     if masked(text) != text:  # what a library says may hold a part of it
         return ConfigError(f"not a valid {what}: it holds a value of the environment")
@@ -195,9 +189,11 @@ def find(expression: str | None, body: Any) -> Any:
     """
     if expression is None:
         return None
+    tree = compiled(expression)
     try:
-        return _INTERPRETER.visit(compiled(expression), body)
-    except (ArithmeticError, TypeError, ValueError) as error:  # the library checks some arguments and trips over others
+        return _INTERPRETER.visit(tree, body)
+    except (ArithmeticError, ConfigError, TypeError, ValueError) as error:
+        # The library checks some arguments and trips over others.
         raise MappingError(str(error).partition("\n")[0]) from error
 
 
@@ -280,16 +276,12 @@ def _value(name: str, given: Any) -> Any:
     """A field by its name: a text, or a number that is plausible; None where it is given as something else."""
     if isinstance(given, str) and name not in _NUMBERS:  # as nearly all are
         return given
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if name not in _NUMBERS:
-        return str(given) if is_number else None
-    try:
-        number = float(given) if is_number or isinstance(given, str) else float("nan")
-    except (ValueError, OverflowError):
-        return None
-    if not abs(number) <= _NUMBERS[name]:
-        return None
-    return number if name in {"score", "confidence"} else int(number) if number.is_integer() else None
+        return str(given) if kind_of(given) == "a number" else None
+    number = number_or_none(given, _NUMBERS[name])
+    if number is None or name in {"score", "confidence"}:
+        return number
+    return int(number) if number.is_integer() else None
 
 
 def _read_list(name: str, value: Any, read: Callable[[Any], Item | None], notes: list[str]) -> list[Item] | None:
@@ -369,13 +361,100 @@ def token_usage(value: Any, notes: list[str]) -> TokenUsage | None:
         number = next((given[name] for name in names if given.get(name) is not None), None)
         count = _value("tokens", number)
         counts[names[0]] = count if count is not None and count >= 0 else None
-        if counts[names[0]] is None and number is not None and kind_of(number) == "a number":
+        if counts[names[0]] is None and kind_of(number) == "a number":
             notes.append(f"{PART}usage gives an impossible number of tokens, which is ignored")
     if counts["prompt_tokens"] is None or counts["completion_tokens"] is None:
         return None
     if "prompt_tokens" not in value:
         counts["prompt_tokens"] += sum(_value("tokens", value.get(name)) or 0 for name in _APART)
     return TokenUsage(**counts)
+
+
+# Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]`, `[2-4]`, `[^1]` and `【1】`.
+
+
+_RANGE = re.compile(r"(\d{1,9})\s*[–-]\s*(\d{1,9})")
+
+_BETWEEN = re.compile(r",|\s*(?:;|&|\band\b)\s*(?=\d)")
+"""What stands between numbers; inside an id a semicolon is the id's."""
+
+_HEADING = re.compile(
+    r"[\s#*_>-]*(?:references?|sources?|citations?|footnotes|bibliography|quellen|r[ée]f[ée]rences|fuentes|referencias|"
+    r"fonti|riferimenti|fontes|refer[êe]ncias)[\s*_:]*",
+    re.IGNORECASE,
+)
+"""Of a list of what was cited."""
+
+_FOOTNOTE, _BULLET = re.compile(r"\[\^?\d+\]:\s"), " \t-*>"
+
+_LONGEST_RANGE, _FIRST_YEAR = 100, 1000
+
+_CODE = r"(?s:```.*?```)|`(?!\\?[\[［【][^`\]］】]*\d[^`\]］】]*[\]］】]`)[^`\n]*+`"
+"""A block, or a span that holds more than a marker."""
+
+
+class MarkerReader:
+    """Reads the markers of answers.
+
+    Numbers in brackets are other things too: what stands in code is no marker, nor is a number from 1000 on that is the
+    place of no chunk, as in "the charter of [1998]". A pattern that does not read `[1]` is taken at its word.
+
+    Args:
+        pattern: Of a marker; its first group holds numbers or an id.
+        base: Number of the first chunk.
+        labels: Whether markers stand for what a list says, and not for places of chunks.
+    """
+
+    def __init__(self, pattern: str, base: int, *, labels: bool) -> None:
+        own = re.compile(pattern)
+        self._in_brackets, self._group = own.fullmatch("[1]") is not None, min(1, own.groups)
+        self._pattern = re.compile(f"{pattern}|{_CODE}") if self._in_brackets else own
+        self._base, self._may_hold_years = base, self._in_brackets and not labels
+
+    def read(self, answer: str, chunks: int) -> list[Citation]:
+        """What an answer cites, in the order of its text; by a list of references behind it where the text cites none.
+
+        Args:
+            answer: Its text.
+            chunks: How many chunks can be cited.
+        """
+        cited, has_cited = list[Citation](), False
+        end = self._list_at_end(answer) if self._in_brackets and "\n" in answer else len(answer)
+        for marker in self._pattern.finditer(answer):
+            if self._in_brackets and marker[0].startswith("`"):
+                continue
+            if has_cited and marker.start() >= end:
+                break
+            has_cited = has_cited or marker.start() < end
+            for part in _BETWEEN.split(marker[self._group] or ""):
+                for source in _sources(part.strip()):
+                    number = source.get("index", 0)
+                    is_year = number >= max(_FIRST_YEAR, self._base + chunks)
+                    if not (is_year and self._may_hold_years):
+                        cited.append(Citation(**source, start=marker.start(), end=marker.end()))
+        return cited
+
+    def _list_at_end(self, answer: str) -> int:
+        """Where the list of references begins that ends the answer; its length without one."""
+        at = begin = len(answer)
+        for line in reversed(answer.splitlines(keepends=True)):
+            at -= len(line)
+            item = line.strip(_BULLET)
+            if item.strip() and not self._pattern.match(item):
+                return at if at + len(line) < len(answer) and _HEADING.fullmatch(line) else begin
+            if _FOOTNOTE.match(item):
+                begin = at
+        return begin
+
+
+def _sources(part: str) -> list[dict[str, Any]]:
+    """What a part of a marker names: a number, those of a range such as 2-4, or an id."""
+    if ranged := _RANGE.fullmatch(part):
+        low, high = int(ranged[1]), int(ranged[2])
+        return [{"index": number} for number in range(low, min(high, low + _LONGEST_RANGE) + 1)]
+    if part.isdecimal() and part.isascii() and len(part) < 10:
+        return [{"index": int(part)}]
+    return [{"chunk_id": part}] if part else []
 
 
 # A whole answer.
@@ -395,6 +474,10 @@ class Streamed(NamedTuple):
 
     text: str | None
     notes: list[str]
+
+
+READ = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages", "refused", "notes")
+"""The fields of an `EvalResponse` that bodies hold."""
 
 
 class ResponseReader:
@@ -452,7 +535,7 @@ class ResponseReader:
             stages = [{"name": name, "items": items} for name, items in stages.items()]
         given = find(self._map.confidence, body)
         confidence = _value("confidence", given)
-        if confidence is None and given is not None and kind_of(given) == "a number":
+        if confidence is None and kind_of(given) == "a number":
             notes.append(f"{PART}confidence gives an impossible number, which is ignored")
         return {
             "answer": answer,

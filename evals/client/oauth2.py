@@ -12,12 +12,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from evals.client.http import ExchangeError, HttpClient, check_url
 from evals.client.profile import Redactor
-from evals.client.spec import OAuth2Spec, ServerSpec
-from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
+from evals.client.spec import OAuth2Spec
 from evals.secrets import remember
 from evals.text.numbers import number_or_none
-
-_HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
 
 _LONGEST_FETCH_S = 30.0
 
@@ -38,87 +35,69 @@ class OAuth2(httpx.Auth):
     """Sends each request with a token; once more with a new one, where the answer is 401.
 
     Attributes:
-        spec: The server, with the environment's values filled in.
-        oauth2: Its token server.
+        spec: The token server.
+        timeout_s: For fetching a token, which takes half a minute at most.
         redact: Learns every token, so that it is masked.
         client: Makes the client of a URL.
         clock: Monotonic seconds.
         http: Reaches the token server; it is to be open while requests are sent.
 
     Raises:
-        ConfigError: The token server's address is none, or one of the two addresses holds a login.
+        ConfigError: The token server's address is none.
     """
 
-    spec: ServerSpec
-    oauth2: OAuth2Spec
+    spec: OAuth2Spec
+    timeout_s: float
     redact: Redactor
     client: Callable[..., HttpClient]
     clock: Callable[[], float]
 
     def __post_init__(self) -> None:
-        parts = urlsplit(check_url(self.oauth2.token_url))
-        if "@" in urlsplit(self.spec.url).netloc + parts.netloc:
-            raise ConfigError("server.url or token_url holds a login as well as server.login.oauth2", "leave it out")
-        self._origin = f"no access token from {self.redact.text(self.oauth2.token_url)} (server.login.oauth2)"
-        self._path, origin = parts.path, urlunsplit(parts._replace(path=""))
-        self.http = self.client(origin, timeout_s=min(_LONGEST_FETCH_S, self.spec.timeout_s))
-        self._lock = asyncio.Lock()
-        self._token, self._until = "", -math.inf
-
-    async def check(self) -> None:
-        """Fetch the first token.
-
-        Raises:
-            ServerUnreachableError: Nothing answers at the token server.
-            ServerRefusedError: It gives no token.
-        """
-        try:
-            await self._current()
-        except ExchangeError as failure:
-            error = ServerUnreachableError if failure.kind == "connect" else ServerRefusedError
-            raise error(failure.message, _HINT) from failure
+        parts = urlsplit(check_url(self.spec.token_url))
+        origin = urlunsplit(parts._replace(path=""))
+        self.http = self.client(origin, timeout_s=min(_LONGEST_FETCH_S, self.timeout_s))
+        self._path, self._lock, self._token, self._until = parts.path, asyncio.Lock(), "", -math.inf
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
         """Send the request with the token, and again with a new one where it was refused."""
-        token = await self._current()
-        response = yield self._signed(request, token)
-        if response.status_code == httpx.codes.UNAUTHORIZED:
-            yield self._signed(request, await self._current(refused=token))
+        refused = None
+        for _ in range(2):
+            refused = await self.token(refused)
+            request.headers["Authorization"] = f"Bearer {refused}"
+            request.extensions["started"] = self.clock()  # fetching a token is no part of the answer's time
+            if (yield request).status_code != httpx.codes.UNAUTHORIZED:
+                break
 
-    def _signed(self, request: httpx.Request, token: str) -> httpx.Request:
-        request.headers["Authorization"] = f"Bearer {token}"
-        request.extensions["started"] = self.clock()  # fetching a token is no part of the answer's time
-        return request
+    async def token(self, refused: str | None = None) -> str:
+        """The token to send, none that the server refused; one request fetches it, however many wait for it.
 
-    async def _current(self, refused: str | None = None) -> str:
-        """The token to send, none that the server refused; one request fetches it, however many wait for it."""
+        Raises:
+            ExchangeError: There is none to be had.
+        """
         async with self._lock:
             if self._token == refused or self.clock() >= self._until:
                 await self._fetch()
             return self._token
 
     async def _fetch(self) -> None:
-        """Fetch a token.
-
-        Raises:
-            ExchangeError: There is none to be had.
-        """
-        oauth2, headers, asked = self.oauth2, {"Accept": "application/json"}, self.clock()
-        form = oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
-        if oauth2.sent_as == "basic":
-            headers["Authorization"] = f"Basic {oauth2.basic}"
+        headers, asked = {"Accept": "application/json"}, self.clock()
+        form = self.spec.model_dump(include={"scope", "audience"}, exclude_none=True)
+        if self.spec.sent_as == "basic":
+            headers["Authorization"] = f"Basic {self.spec.basic}"
         else:
-            form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
-        form["grant_type"] = "client_credentials"
+            form |= {"client_id": self.spec.client_id, "client_secret": self.spec.client_secret}
+        origin = f"no access token from {self.redact.text(self.spec.token_url)} (server.login.oauth2)"
         try:
-            reply = await self.http.send("POST", self._path, data=form, headers=headers)
+            reply = await self.http.send(
+                "POST", self._path, data={**form, "grant_type": "client_credentials"}, headers=headers
+            )
             token = _Token.model_validate_json(reply.body)
         except ExchangeError as failure:
             # A time that ran out here is none of an answer.
-            kind, message = "connect" if failure.kind == "timeout" else failure.kind, f"{self._origin}: {failure}"
+            kind, message = "connect" if failure.kind == "timeout" else failure.kind, f"{origin}: {failure}"
             raise replace(failure, kind=kind, message=message, started=None, elapsed_ms=0.0, body=b"") from failure
         except ValidationError:  # its message may hold a part of the body
-            message = f"{self._origin}: the body is no JSON with an access_token that can be sent as Bearer"
+            message = f"{origin}: the body is no JSON with an access_token that can be sent as Bearer"
             raise ExchangeError(message) from None
         self._token, life_s = token.access_token, number_or_none(token.expires_in) or 0.0
         life_s = life_s if life_s > 0 else math.inf

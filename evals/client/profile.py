@@ -3,16 +3,16 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, invalid
+from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled, pattern_of
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, ServerSpec
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError, withdrawn_key
 from evals.secrets import Masker, in_clear, leaves, looks_secret, secrets_in_url
 from evals.text.yaml_files import VARIABLE, first_problem, is_left_out, merge, read_yaml
 
@@ -35,28 +35,27 @@ def list_profiles() -> list[str]:
     return sorted(path.stem for path in _BUILT_IN.glob("*.yml"))
 
 
-def load_profile(name: str) -> dict[str, Any]:
+def load_profile(name: str, *, above: tuple[str, ...] = ()) -> dict[str, Any]:
     """The keys of a profile, by its name or by the path of a YAML file, laid over those of the profile it extends.
+
+    Args:
+        name: Of the profile, or of its file.
+        above: The profiles that extend it.
 
     Raises:
         ConfigError: There is no such profile or file, it is no YAML mapping, or it extends itself.
     """
-    layers: dict[str, dict[str, Any]] = {}
-    above: Any = name
-    while above is not None:
-        if not isinstance(above, str):
-            raise ConfigError(f"the profile {name}: extends must be the name of a profile or the path of a file")
-        if above in layers:
-            chain = " → ".join([*layers, above])
-            raise ConfigError(f"the profile {name} extends itself: {chain}", "leave out one of the `extends`")
-        layers[above] = keys = _own_keys(above)
-        folder, above = Path(above).parent, keys.get("extends")
-        if isinstance(above, str) and above.endswith(_FILE_NAMES):
-            above = os.path.normpath(folder / above)
-    whole: dict[str, Any] = {}
-    for keys in reversed(layers.values()):
-        whole = merge(whole, {key: value for key, value in keys.items() if key not in _OF_THE_PROFILE})
-    return whole
+    chain = (*above, name)
+    if name in above:
+        raise ConfigError(f"the profile {chain[0]} extends itself: {' → '.join(chain)}", "leave out one `extends`")
+    keys = _own_keys(name)
+    base = keys.get("extends")
+    if base is not None and not isinstance(base, str):
+        raise ConfigError(f"the profile {name}: extends must be the name of a profile or the path of a file")
+    if base is not None and base.endswith(_FILE_NAMES):
+        base = os.path.normpath(Path(name).parent / base)
+    below = {} if base is None else load_profile(base, above=chain)
+    return merge(below, {key: value for key, value in keys.items() if key not in _OF_THE_PROFILE})
 
 
 def about_profile(name: str) -> str:
@@ -85,13 +84,12 @@ def _file(name: str) -> Path:
     return _BUILT_IN / f"{name}.yml"
 
 
-def _own_keys(name: str) -> dict[str, Any]:
+def _own_keys(name: str) -> Mapping[str, Any]:
     """The keys of a profile, without those of the one that it extends."""
     if name == NO_PROFILE:
         return {}
-    if (file := _file(name)).parent == _BUILT_IN:
-        return deepcopy(_read_built_in(file))
-    keys = read_yaml(file, "profile")
+    file = _file(name)
+    keys = _read_built_in(file) if file.parent == _BUILT_IN else read_yaml(file, "profile")
     if "server" in keys:
         message = f"{name} is a configuration, and no profile: it has the key server"
         raise ConfigError(message, f"use --config {name}")
@@ -99,7 +97,7 @@ def _own_keys(name: str) -> dict[str, Any]:
 
 
 @cache
-def _read_built_in(file: Path) -> dict[str, Any]:
+def _read_built_in(file: Path) -> Mapping[str, Any]:
     return read_yaml(file, "profile")
 
 
@@ -115,7 +113,7 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     except ValidationError as error:
         problem = first_problem(error, ServerSpec)
         hint = problem.hint or "see docs/profiles.md for the keys"
-        raise SpecError(problem.key, f"server: {problem}", hint) from error
+        raise withdrawn_key(f"server.{problem.key}") or SpecError(problem.key, f"server: {problem}", hint) from error
     check_spec(spec, before_environment=True)
     return spec
 
@@ -173,15 +171,17 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
         if before_environment and VARIABLE.search(text):
             continue
         try:
-            tree = compiled(text) if _EXPRESSIONS.fullmatch(key) else None
             if _PATTERNS.fullmatch(key):
-                re.compile(text)
-        except re.error as error:
-            raise SpecError(key, f"server.{key}: {invalid('pattern', text, error.msg).message}") from error
+                pattern_of(text)
+            if _EXPRESSIONS.fullmatch(key):
+                _check_keys(key, compiled(text))
+        except SpecError:
+            raise
         except ConfigError as error:
             raise SpecError(key, f"server.{key}: {error.message}") from error
-        if tree is not None:
-            _check_keys(key, tree)
+    urls = [spec.url, spec.login.oauth2.token_url] if spec.login is not None else []
+    if any("@" in urlsplit(url).netloc for url in urls):
+        raise SpecError("login", "server.url or token_url holds a login as well as server.login.oauth2", "leave it out")
     _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
 
 

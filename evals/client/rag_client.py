@@ -4,14 +4,15 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from evals.client.conversation import Conversation, render_path, rendered
+from evals.client.conversation import Conversation, render_path, traceparent
 from evals.client.http import (
     BUSY,
     REFUSED,
@@ -19,18 +20,15 @@ from evals.client.http import (
     Attempts,
     ExchangeError,
     HttpClient,
-    Pacer,
     Reply,
     Retrying,
     check_url,
-    is_place_of,
 )
-from evals.client.mapping import MappingError, ResponseReader, UnusableError, error_in, find, find_or_none
+from evals.client.mapping import READ, MappingError, ResponseReader, UnusableError, error_in, find, find_or_none
 from evals.client.oauth2 import OAuth2
 from evals.client.profile import Redactor, check_spec, login_hint, resolve_spec, without_unset_headers
 from evals.client.spec import RequestSpec, ServerSpec, ThenSpec
 from evals.client.streams import Collector
-from evals.client.trace_context import TRACEPARENT, traceparent
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ResponseError
@@ -73,34 +71,30 @@ class _Exchange:
     is that of a server that does nothing else for the question.
     """
 
-    parts: dict[str, _Part]
+    asking: _Part
+    retrieving: _Part | None
+    parts: list[_Part]
     current: _Part
-
-    @property
-    def asking(self) -> _Part:
-        """The request that asks."""
-        return self.parts["ask"]
 
     def recorded(self, redact: Redactor, failure: ExchangeError | None) -> dict[str, Any]:
         """Times, attempts and the bodies that were received; latency counts from the first request it needs.
 
         Of a body that is too large, that is its beginning.
         """
-        asked, stream, first = self.asking.reply, self.asking.stream, next(iter(self.parts.values()))
+        first, stream, end = self.parts[0], self.asking.stream, failure or self.asking.reply
         before = first.reply.elapsed_ms if first is not self.asking and first.reply is not None else 0.0
-        latency = None if asked is None else before + asked.elapsed_ms
-        if failure is not None:
-            is_late = failure.kind == "timeout" and self.current in (first, self.asking)
-            # Without a start, the time is that of the whole question.
-            latency = failure.elapsed_ms + (before if failure.started is not None else 0.0) if is_late else None
-        end, began, total = failure or asked, first.began, None
-        if end is not None and end.started is not None and began is not None:
-            total = (end.started - began) * 1000 + end.elapsed_ms
+        latency = total = None
+        if end is not None and (
+            failure is None or (failure.kind == "timeout" and self.current in (first, self.asking))
+        ):
+            latency = end.elapsed_ms + (before if end.started is not None else 0.0)  # else it is that of the question
+        if end is not None and end.started is not None and first.began is not None:
+            total = (end.started - first.began) * 1000 + end.elapsed_ms
         fields: dict[str, Any] = {
             "latency_ms": latency,
             "total_ms": total,
-            "waited_ms": 1000 * sum(part.waited_s for part in self.parts.values()),
-            "attempts": 1 + sum(max(0, part.failed - (part.reply is None)) for part in self.parts.values()),
+            "waited_ms": 1000 * sum(part.waited_s for part in self.parts),
+            "attempts": 1 + sum(max(0, part.failed - (part.reply is None)) for part in self.parts),
             "raw_cut": failure is not None and failure.kind == "too_large",
         }
         if stream is not None:
@@ -108,13 +102,13 @@ class _Exchange:
             least = latency if failure is not None else None
             fields["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
             fields["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
-        for part in self.parts.values():
-            if part.reply is not None and part is not self.asking:
-                fields["retrieval_latency_ms"] = part.reply.elapsed_ms
+        if self.retrieving is not None and self.retrieving.reply is not None:
+            fields["retrieval_latency_ms"] = self.retrieving.reply.elapsed_ms
+        for part in self.parts:
             received = part.reply or (failure if part is self.current else None)
             if received is not None and (part.reply or received.body):
-                text = redact.text(received.body.decode("utf-8", "replace"))
-                fields["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
+                text = redact.body(received.body)
+                fields["raw" if part is self.asking else "raw_retrieval"] = text[:MAX_RAW_CHARS]
                 fields["raw_cut"] |= len(text) > MAX_RAW_CHARS
         return fields
 
@@ -160,10 +154,12 @@ class RAGClient:
         self.template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
         secrets: set[str] = set()
         self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(self.template), secrets))
+        url = urlsplit(check_url(self.spec.url))
+        # Where the server is, is no secret.
+        places = () if "@" in url.netloc else (url.geturl(), f"{url.scheme}://{url.netloc}", url.netloc, url.hostname)
         for secret in secrets:
-            if not is_place_of(self.spec.url, secret):
+            if secret.rstrip("/") not in places:
                 remember(secret)
-        check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
         self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
         self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
@@ -171,13 +167,13 @@ class RAGClient:
         common |= {"tls": self.spec.tls, "redact": self.redact.text, "transport": transport, "clock": clock}
         client: Callable[..., HttpClient] = partial(HttpClient, **common)
         login, retrieve = self.spec.login, self.spec.retrieve
-        self._login = None if login is None else OAuth2(self.spec, login.oauth2, self.redact, client, clock)
+        self._login = None if login is None else OAuth2(login.oauth2, self.spec.timeout_s, self.redact, client, clock)
         self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
         self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
         self._clients = {self.http, self._retrieving, self._login.http if self._login is not None else self.http}
         self.run_id: str | None = None
         self.reader = ResponseReader(self.spec)
-        self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep, clock) if rps else None
+        self._pause_s, self._next_start = (1 if retrieve is None else 2) / rps if rps else 0.0, 0.0
         health = self.spec.health.path if self.spec.health is not None else None
         reach = partial(self.http.reaches, health, START_TIMEOUT_S)
         name = self.redact.text(urlsplit(self.http.base).netloc)
@@ -207,28 +203,31 @@ class RAGClient:
             ServerUnreachableError: Nothing answers, or no server that gives a token for it.
             ServerRefusedError: It answers with an error, or no token is given.
         """
-        if self._login is not None:
-            await self._login.check()
+        try:
+            if self._login is not None:
+                await self._login.token()
+        except ExchangeError as failure:
+            unreached = failure.kind == "connect"
+            keys = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
+            raise (ServerUnreachableError if unreached else ServerRefusedError)(failure.message, keys) from failure
         if self.spec.health is None:
             return
         try:
             await self.http.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
         except ExchangeError as failure:
             if failure.kind in {"connect", "timeout"}:
-                raise ServerUnreachableError(
-                    f"no RAG server answers at {self.url} ({failure})",
-                    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
-                    "built-in one with --embedded",
-                ) from failure
-            hint = self.login_hint if failure.status in REFUSED else None
+                hint = "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take "
+                hint += "the built-in one with --embedded"
+                raise ServerUnreachableError(f"no RAG server answers at {self.url} ({failure})", hint) from failure
             starting = "wait until it has started; if it has, " if failure.status in BUSY else ""
-            raise ServerRefusedError(
-                f"the server at {self.url} is not healthy: {self.spec.health.path} answers {failure}",
-                hint
-                or f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, or "
-                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
-                "health check server.health.path (null for none)",
-            ) from failure
+            described = "or describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for "
+            described += "another health check server.health.path (null for none)"
+            kind = (
+                f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, {described}"
+            )
+            login = self.login_hint if failure.status in REFUSED else None
+            message = f"the server at {self.url} is not healthy: {self.spec.health.path} answers {failure}"
+            raise ServerRefusedError(message, login or kind) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read the server's configuration.
@@ -239,11 +238,10 @@ class RAGClient:
         facts: dict[str, Any] = {}
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
-            try:
+            body = None
+            with suppress(ExchangeError):
                 body = without_secrets(self.redact.value(await self.read_json(endpoint.path)))
-            except ExchangeError:
-                body = None
-            body = body if endpoint.of is None else find_or_none(endpoint.of, body)
+            body = find_or_none(endpoint.of or "@", body)
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
                 value = find_or_none(expression, body)
@@ -262,14 +260,6 @@ class RAGClient:
             return parse_json(reply.body)
         except ValueError as error:
             raise ExchangeError("the body is not JSON", status=reply.status, body=reply.body) from error
-
-    async def send_patiently(self, method: str, path: str, **request: Any) -> Reply:
-        """Send a request, and repeat it while the server is overloaded (429, 503).
-
-        Raises:
-            ExchangeError: It failed, or was refused for `server.patience_s`.
-        """
-        return await self.retrying.send(partial(self.http.send, method, path, **request), Attempts(), 1)
 
     # Questions.
 
@@ -293,9 +283,9 @@ class RAGClient:
             turns: What the user says, the question last.
             trace: The header `traceparent` of their requests; None for none.
         """
-        conversation, before = Conversation(self.spec.session), list[EvalResponse]()
+        conversation, before = Conversation(self.spec.session, trace), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
-            response = await self._ask(message, conversation, trace)
+            response = await self._ask(message, conversation)
             if len(turns) == 1:
                 return response
             error = response.error or (conversation.problem() if number < len(turns) else None)
@@ -310,20 +300,18 @@ class RAGClient:
             before.append(response)
         raise ValueError("a conversation has at least one turn")
 
-    async def _ask(self, message: str, conversation: Conversation, trace: str | None = None) -> EvalResponse:
-        exchange, values = self._exchange(), conversation.values(message)
-        parts = [*exchange.parts.values()]
+    async def _ask(self, message: str, conversation: Conversation) -> EvalResponse:
+        exchange, given = self._exchange(), dict[str, Any]()
+        parts = exchange.parts
         try:
             async with asyncio.timeout(self.spec.deadline_s):
                 for part in parts:  # what the first one gives goes into the second
                     exchange.current = part
-                    request = rendered(part.spec, values)
-                    if trace is not None:
-                        request["headers"] = {TRACEPARENT: trace, **request.get("headers", {})}
+                    request = conversation.request(part.spec, message, given)
                     send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
                     part.reply = await self.retrying.send(send, part, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:
-                        values |= await asyncio.to_thread(self._given, part, part.reply)
+                        given = await asyncio.to_thread(self._given, part, part.reply)
             size = sum(len(part.reply.body) for part in parts if part.reply is not None)
             read = partial(self._read, exchange, conversation)
             return await asyncio.to_thread(read) if size > _LARGE else read()
@@ -333,18 +321,21 @@ class RAGClient:
             return self._failed(exchange, self._too_late(exchange.current))
 
     def _exchange(self) -> _Exchange:
-        asking, retrieve = _Part(name="ask", spec=self.spec.ask, http=self.http), self.spec.retrieve
-        parts = [asking]
-        if retrieve is not None:
-            parts.insert(
-                0 if self.spec.retrieves_first else 1, _Part(name="retrieve", spec=retrieve, http=self._retrieving)
-            )
-        return _Exchange({part.name: part for part in parts}, parts[0])
+        asking = _Part(name="ask", spec=self.spec.ask, http=self.http)
+        if self.spec.retrieve is None:
+            return _Exchange(asking, None, [asking], asking)
+        retrieving = _Part(name="retrieve", spec=self.spec.retrieve, http=self._retrieving)
+        parts = [retrieving, asking] if self.spec.retrieves_first else [asking, retrieving]
+        return _Exchange(asking, retrieving, parts, parts[0])
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
-        if paced and self._pacer is not None:
-            await self._pacer.wait()
+        if paced and self._pause_s:  # starts are spaced evenly
+            now = self.clock()
+            start = max(now, self._next_start)
+            self._next_start = start + self._pause_s
+            if start > now:
+                await self.sleep(start - now)
         if self.spec.stream is not None and part.name == "ask":
             part.stream = Collector(self.spec.stream)
         reply = await part.http.send(**request, stream=part.stream, cookies=cookies)
@@ -379,7 +370,7 @@ class RAGClient:
             message, elapsed_ms = f"the job was not done within {self.spec.timeout_s:g} s", self.spec.timeout_s * 1000
             raise ExchangeError(message, "timeout", started=started.started, elapsed_ms=elapsed_ms) from None
         elapsed_ms = (reply.started - started.started) * 1000 + reply.elapsed_ms
-        return Reply(reply.status, reply.headers, reply.body, elapsed_ms, started.started)
+        return replace(reply, elapsed_ms=elapsed_ms, started=started.started)
 
     def _given(self, part: _Part, reply: Reply) -> dict[str, Any]:
         """What the body of a request gives to the templates of the other.
@@ -396,19 +387,14 @@ class RAGClient:
 
     # What came back.
 
-    def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
-        """The response that complete replies make."""
-        fields = self._fields(exchange, conversation)
-        return EvalResponse(**exchange.recorded(self.redact, None), **fields)
-
-    def _fields(self, exchange: _Exchange, conversation: Conversation, *, is_checked: bool = True) -> dict[str, Any]:
-        """What the bodies of complete replies hold.
+    def _read(self, exchange: _Exchange, conversation: Conversation, *, is_checked: bool = True) -> EvalResponse:
+        """The response that complete replies make.
 
         Raises:
             UnusableError: No answer that can be read.
         """
         asking, bodies = exchange.asking, dict[str, Any]()
-        for part in exchange.parts.values():
+        for part in exchange.parts:
             exchange.current = part
             bodies[part.name] = None if part.reply is None else self._body_of(part, part.reply, is_checked=is_checked)
         exchange.current = asking
@@ -418,7 +404,8 @@ class RAGClient:
         if streamed is not None and streamed.text is not None:
             streamed = streamed._replace(text=self.redact.text(streamed.text))
         raw = asking.reply.body if asking.reply is not None else b""
-        return self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
+        fields = self.reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
+        return EvalResponse(**exchange.recorded(self.redact, None), **fields)
 
     def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
         """The body of a reply, as expressions see it.
@@ -462,7 +449,7 @@ class RAGClient:
     def _failed(self, exchange: _Exchange, failure: UnusableError) -> EvalResponse:
         """The response of a question without an answer, whose message names the request that does not ask."""
         # Of two bodies, the reader of both knows which is the wrong one.
-        part = exchange.parts["retrieve"] if failure.request == "retrieve" else exchange.current
+        part = exchange.retrieving if failure.request == "retrieve" and exchange.retrieving else exchange.current
         message, reply = failure.message, part.reply
         status = reply.status if failure.status is None and reply is not None else failure.status
         if isinstance(failure, MappingError) and reply is not None:
@@ -485,11 +472,12 @@ class RAGClient:
         exchange = self._exchange()
         if self.spec.retrieve is not None and self.spec.retrieve.map is not None and raw_retrieval is None:
             raise MappingError("the run holds no body of a second request (server.retrieve)")
-        for name, part in exchange.parts.items():
-            text = raw if name == "ask" else raw_retrieval
+        for part in exchange.parts:
+            text = raw if part.name == "ask" else raw_retrieval
             part.reply = None if text is None else Reply(httpx.codes.OK, {}, text.encode(), 0.0, 0.0)
         if self.spec.stream is not None:
             exchange.asking.stream = Collector(self.spec.stream)
             exchange.asking.stream.take(raw.encode(), 0.0)
             exchange.asking.stream.finish(0.0)
-        return self._fields(exchange, Conversation(self.spec.session), is_checked=False)
+        response = self._read(exchange, Conversation(self.spec.session), is_checked=False)
+        return {name: getattr(response, name) for name in READ}

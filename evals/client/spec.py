@@ -114,11 +114,6 @@ DEFAULT_URL = "http://localhost:8001"
 GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
 
-_WITHDRAWN = {
-    "transport": "a server is asked in one way; a proxy over SOCKS 5 needs pip install 'rag-evals[socks]'",
-    "max_chunks": "lists of chunks are read whole; server.max_body_bytes bounds an answer",
-}
-
 
 class Endpoint(Record):
     """A path that is read with GET."""
@@ -445,14 +440,6 @@ class ServerSpec(Record):
     def retrieves_first(self) -> bool:
         """Whether the second request is sent before the one that asks, which needs what it brings."""
         return self.retrieve is not None and bool(self.retrieve.give)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names_what_is_gone(cls, keys: Any) -> Any:
-        for name in keys if isinstance(keys, dict) else ():
-            if name in _WITHDRAWN:
-                raise ValueError(f"{name} is gone: {_WITHDRAWN[name]}")
-        return keys
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:

@@ -170,7 +170,7 @@ class Collector:
         return [{"event": "message", "data": "".join(self._texts)}] if self._spec.format == "text" else self._events
 
     def streamed(self) -> Streamed | None:
-        """The answer of the events; None where the profile does not look for it in each."""
+        """The answer of the events, with notes on it; None where the profile does not look for it in each."""
         if self._spec.text_at is None:
             return None
         texts = self._texts

@@ -71,7 +71,7 @@ async def server_documents(server: ServerSpec) -> list[SourceDocument]:
         try:
             body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
         except ExchangeError as error:
-            raise ServerError(f"the server at {url} does not list its documents: {error.error.message}") from error
+            raise ServerError(f"the server at {url} does not list its documents: {error.message}") from error
     items = None if spec is None else find_or_none(spec.map, body)
     rows = (item for item in items if isinstance(item, dict)) if isinstance(items, list) else ()
     texts = [row for row in rows if isinstance(row.get("text"), str) and row["text"].strip()]

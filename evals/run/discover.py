@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from evals.client.conversation import Conversation, rendered
+from evals.client.conversation import Conversation
 from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient, Reply
 from evals.client.mapping import UnusableError
 from evals.client.profile import list_profiles, load_profile, resolve_spec
@@ -248,7 +248,7 @@ class _Search:
         """
         self.left -= 1
         query = self.headers.filled(plan.ask.get("query", {}))
-        request = rendered(RequestSpec(**{**plan.ask, "query": query}), Conversation().values(question))
+        request = Conversation().request(RequestSpec(**{**plan.ask, "query": query}), question)
         request["headers"] = self.headers.filled(self.headers.written)
         try:
             reply = asyncio.run(self._exchange(request))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evals.client.trace_context import trace_id
+from evals.client.conversation import trace_id
 from evals.config import EvalConfig
 from evals.datasets.columns import derived_id
 from evals.errors import ConfigError, DatasetError

@@ -1,15 +1,13 @@
 """Whatever a server sends, asking yields an answer or an error that can be saved."""
 
-import asyncio
 import json
 
 import httpx
 import pytest
+from asking import ask_all
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.client import RAGClient
-from evals.client.profile import resolve_spec
 from evals.schemas import EvalResponse
 
 NAMES = [
@@ -38,13 +36,9 @@ sent = (bodies | answers).map(lambda body: json.dumps(body).encode()) | st.binar
 
 
 def _ask(*contents: bytes) -> list[EvalResponse]:
-    async def run() -> list[EvalResponse]:
-        async with RAGClient(resolve_spec({"url": "http://rag.test"}), concurrency=1, transport=transport) as client:
-            return [await client.ask("Why?") for _ in contents]
-
     waiting = iter(contents)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=next(waiting)))
-    return asyncio.run(run())
+    return ask_all({"url": "http://rag.test"}, *["Why?"] * len(contents), concurrency=1, transport=transport)
 
 
 def _is_sound(response: EvalResponse) -> None:

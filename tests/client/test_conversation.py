@@ -1,16 +1,15 @@
 """Conversations over loopback: what one turn gives to the next, and what becomes of one of which a turn fails."""
 
-import asyncio
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import asking
 import pytest
 from raw_server import answering
 
-from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.schemas import EvalResponse
+from evals.schemas import EvalQuestion, EvalResponse
 
 TURNS = ["What is the X300?", "How long does it last?", "And the X200?"]
 HISTORY = {"ask": {"json": {"chat": {"messages": [{"role": "system", "content": "Be brief."}, "{{messages}}"]}}}}
@@ -30,13 +29,9 @@ def converse(
     say: Callable[[int], Sequence[bytes]], turns: Sequence[str] = TURNS, **over: Any
 ) -> tuple[EvalResponse, list[Any]]:
     """What comes of a conversation, and the bodies that were sent."""
-
-    async def run(url: str) -> EvalResponse:
-        async with RAGClient(resolve_spec({"url": url, "patience_s": 0, **over}), max_attempts=1) as client:
-            return await client.converse(turns)
-
+    question = EvalQuestion(question=turns[-1], turns=list(turns))
     with answering(say) as server:
-        response = asyncio.run(run(server.url))
+        response = asking.ask({"url": server.url, "patience_s": 0, **over}, question, max_attempts=1)
         return response, [json.loads(request.partition(b"\r\n\r\n")[2]) for _, request in server.asked]
 
 
@@ -67,13 +62,11 @@ def test_a_failed_turn_fails_the_question_and_is_named() -> None:
     """What was answered before is kept; the times are of another turn than the question's, and are left out."""
     refusal = b"HTTP/1.1 422 No\r\nContent-Length: 2\r\n\r\nno"
     response, sent = converse(lambda number: [refusal if number == 1 else body("a")], **HISTORY)
-    assert response.error is not None
     assert (response.error.kind, response.error.status, len(sent)) == ("status", 422, 2)
     assert response.error.message.startswith("turn 2 of 3: HTTP 422")
     assert ([turn.answer for turn in response.turns], response.answer) == (["a"], None)
     assert (response.latency_ms, response.total_ms) == (None, None)
     last, _ = converse(lambda number: [refusal if number == 2 else body("a")], **HISTORY)
-    assert last.error is not None
     assert last.error.message.startswith("turn 3 of 3: HTTP 422")
     assert len(last.turns) == 2
 
@@ -81,7 +74,6 @@ def test_a_failed_turn_fails_the_question_and_is_named() -> None:
 def test_a_session_without_an_id_fails_the_turn_that_gave_none() -> None:
     """Else the server would see the next turn as a question that has nothing to do with it."""
     response, sent = converse(lambda _: [body("a")], **SESSION)
-    assert response.error is not None
     assert response.error.kind == "malformed"
     assert response.error.message == (
         "turn 1 of 3: the answer has nothing at `session.id` (server.session.id), which the next turn needs"

@@ -62,7 +62,6 @@ def test_a_question_has_a_deadline() -> None:
     began = time.monotonic()
     with answering(say) as server:
         (response,) = ask(server, 1, deadline_s=0.3)
-    assert response.error is not None
     assert (response.error.kind, "server.deadline_s" in response.error.message) == ("timeout", True)
     assert time.monotonic() - began < 15
 

@@ -51,7 +51,7 @@ def bodies(found: list[Any]) -> list[bytes]:
 def failure(found: Any) -> tuple[str, bool]:
     """What a failure is."""
     assert isinstance(found, ExchangeError), found
-    return found.error.kind, found.retryable
+    return found.kind, found.retryable
 
 
 def test_a_connection_is_used_again() -> None:
@@ -73,7 +73,7 @@ def test_hosts_that_are_dropped_refused_and_unknown_are_told_apart() -> None:
         (*send("http://rag.invalid:8001"), "cannot connect to rag.invalid:8001: "),
     ):
         assert failure(found) == ("connect", True)
-        assert found.error.message.startswith(said)
+        assert found.message.startswith(said)
 
 
 def test_nothing_is_repeated_but_by_us() -> None:

@@ -102,9 +102,7 @@ def test_a_status_that_is_not_there_yet_is_waited_for(
     """A 404, a page and a form without tasks only mean: not yet."""
     replies = [httpx.Response(404), httpx.Response(200, html="<p>"), httpx.Response(200, json={}), PENDING, DONE]
     accepting.get(url__regex=".*/tasks/.*").mock(
-        side_effect=[
-            reply if isinstance(reply, httpx.Response) else httpx.Response(200, json=reply) for reply in replies
-        ]
+        side_effect=[each if isinstance(each, httpx.Response) else httpx.Response(200, json=each) for each in replies]
     )
     assert _ingest(spec(), client={"sleep": sleep}).uploaded == 5
     assert len(waits) == 4
@@ -168,13 +166,9 @@ def test_files_are_sent_by_name_and_type(accepting: respx.MockRouter, spec: Call
     ("reply", "expected"),
     [
         (httpx.Response(404), None),
-        (httpx.Response(200, json={"documents": None}), None),
-        (httpx.Response(200, json=[]), None),
+        *((httpx.Response(200, json=body), None) for body in ({"documents": None}, [])),
         (httpx.Response(200, json={"documents": []}), set()),
-        (
-            httpx.Response(200, json={"documents": [{"id": 7, "file_name": "dir/A.md"}, {"id": None}, 3]}),
-            {"7", "a"},
-        ),
+        (httpx.Response(200, json={"documents": [{"id": 7, "file_name": "dir/A.md"}, {"id": None}, 3]}), {"7", "a"}),
     ],
 )
 def test_the_list_of_documents_is_none_where_there_is_none(

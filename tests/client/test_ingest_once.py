@@ -8,15 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from raw_server import RawServer
 from servers import HOME, PATIENCE_S, wait_until
 
 from evals.client import RAGClient
@@ -30,7 +29,7 @@ from evals.store.uploads import UploadLog, uploaded_ids
 _FILE = re.compile(rb'filename="([^"]+)"')
 
 
-class Library:
+class Library(RawServer):
     """A server that takes documents, and counts how often it was given each.
 
     Attributes:
@@ -45,27 +44,18 @@ class Library:
     def __init__(self) -> None:
         self.given: Counter[str] = Counter()
         self.requests: list[tuple[str, str, Any]] = []
-        self.lists = True
-        self.begun = 0
-        self.pause_s = 0.0
+        self.lists, self.begun, self.pause_s = True, 0, 0.0
         self.refuse: list[int] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
+        super().__init__(self._reply)
 
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+    def _reply(self, number: int) -> Iterator[bytes]:
+        head, _, body = self.asked[number][1].partition(b"\r\n\r\n")
+        method, path, _ = head.decode().split(" ", 2)
+        status, answer = self._answer(method, path, body)
+        data = json.dumps(answer).encode()
+        yield b"HTTP/1.1 %d -\r\nContent-Length: %d\r\n\r\n%b" % (status, len(data), data)
 
-    def stop(self) -> None:
-        """End it."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    def answer(self, method: str, path: str, body: bytes, kind: str) -> tuple[int, Any]:
-        """What a request is answered."""
+    def _answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
         if path == "/documents":
             listed = [{"id": f"uuid-{name}", "file_name": name} for name in sorted(self.given)]
             return (200, {"documents": listed}) if self.lists else (404, {})
@@ -77,34 +67,8 @@ class Library:
             names = [name.decode() for name in _FILE.findall(body)]
             self.given.update(names)
             return 200, {"job": "j1", "ids": [f"uuid-{name}" for name in names]}
-        self.requests.append((method, path, json.loads(body) if body and "json" in kind else None))
+        self.requests.append((method, path, json.loads(body) if body else None))
         return 200, {"job": "j2", "ok": True}
-
-
-def _handler(library: Library) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            self._answer("POST")
-
-        def do_GET(self) -> None:
-            self._answer("GET")
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-            """Nobody reads it."""
-
-        def _answer(self, method: str) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            status, answer = library.answer(method, self.path, body, self.headers.get("content-type", ""))
-            data = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    return Handler
 
 
 @pytest.fixture
@@ -112,7 +76,7 @@ def library() -> Iterator[Library]:
     """A server that counts what it is given."""
     server = Library()
     yield server
-    server.stop()
+    server.close()
 
 
 def _server(library: Library, **upload: Any) -> dict[str, Any]:

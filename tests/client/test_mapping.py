@@ -21,11 +21,7 @@ def _with(key: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("sources", "expected"),
     [
-        (MISSING, None),
-        (None, None),
-        ({}, None),
-        ("text", None),
-        (3, None),
+        *((sources, None) for sources in (MISSING, None, {}, "text", 3)),
         ([], []),
         ([None, 1, "x"], [RetrievedChunk(), RetrievedChunk()]),
         ([{}], [RetrievedChunk()]),
@@ -45,12 +41,7 @@ def test_chunks_are_none_where_nothing_is_said(sources: Any, expected: Any, ask:
     [
         (0, 5, (0, 5)),
         ("2", 4.0, (2, 4)),
-        (5, 5, None),
-        (6, 5, None),
-        (-1, 5, None),
-        (0, None, None),
-        (None, 5, None),
-        (0.5, 5, None),
+        *((start, end, None) for start, end in ((5, 5), (6, 5), (-1, 5), (0, None), (None, 5), (0.5, 5))),
     ],
 )
 def test_a_chunk_has_a_place_only_where_it_has_a_beginning_and_an_end_behind_it(
@@ -65,9 +56,7 @@ def test_a_chunk_has_a_place_only_where_it_has_a_beginning_and_an_end_behind_it(
 @pytest.mark.parametrize(
     ("citations", "expected"),
     [
-        (MISSING, None),
-        (None, None),
-        ("x", None),
+        *((citations, None) for citations in (MISSING, None, "x")),
         ([], []),
         ([{"source_index": 2, "document_id": 5}], [Citation(index=2, document_id="5")]),
         ([{"source_index": "3", "chunk_id": "c"}], [Citation(index=3, chunk_id="c")]),
@@ -82,13 +71,9 @@ def test_citations_are_none_where_nothing_is_said(citations: Any, expected: Any,
 @pytest.mark.parametrize(
     ("metrics", "expected"),
     [
-        (MISSING, None),
-        (None, None),
-        ([], None),
-        ({"token_usage": None}, None),
+        *((metrics, None) for metrics in (MISSING, None, [], {"token_usage": None})),
         ({"token_usage": {"prompt_tokens": 3}}, None),
-        ({"token_usage": {"prompt_tokens": None, "completion_tokens": 2}}, None),
-        ({"token_usage": {"prompt_tokens": -1, "completion_tokens": 2}}, None),
+        *(({"token_usage": {"prompt_tokens": odd, "completion_tokens": 2}}, None) for odd in (None, -1)),
         ({"token_usage": {"prompt_tokens": "3", "completion_tokens": 2.0}}, (3, 2)),
         ({"token_usage": {"prompt_tokens": 0, "completion_tokens": 0}}, (0, 0)),
     ],
@@ -102,15 +87,9 @@ def test_usage_is_none_unless_both_counts_are_there(metrics: Any, expected: Any,
 @pytest.mark.parametrize(
     ("score", "expected"),
     [
-        (b"null", None),
-        (b"NaN", None),
-        (b"-Infinity", None),
-        (b"1e999", None),
-        (b"1" + b"0" * 400, None),
+        *((odd, None) for odd in (b"null", b"NaN", b"-Infinity", b"1e999", b"1" + b"0" * 400)),
+        *((odd, None) for odd in (b'"high"', b'"nan"', b"true")),
         (b'"0.5"', 0.5),
-        (b'"high"', None),
-        (b'"nan"', None),
-        (b"true", None),
         (b"0", 0.0),
         (b"-2.5", -2.5),
     ],

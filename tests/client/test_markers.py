@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evals.client.citations import MarkerReader
+from evals.client.mapping import MarkerReader
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import ask_all
 from faults.running import make_certificates
 from token_server import Refusal, TokenServer, token_server
 
@@ -52,25 +53,18 @@ def keys(url: str, token_url: str | None = None, **over: Any) -> dict[str, Any]:
     }
 
 
-def ask(spec: dict[str, Any], count: int = 1, concurrency: int = 16) -> list[EvalResponse]:
-    """Check the server, then ask so many questions at once."""
+def ask(
+    spec: dict[str, Any], count: int = 1, between: Callable[[], None] = lambda: None, **client: Any
+) -> list[EvalResponse]:
+    """Check the server, do something between, then ask so many questions at once, each by one attempt."""
 
     async def run() -> list[EvalResponse]:
-        async with RAGClient(resolve_spec(spec), concurrency=concurrency, max_attempts=1) as client:
-            await client.health()
-            return list(await asyncio.gather(*(client.ask("How much?") for _ in range(count))))
+        async with RAGClient(resolve_spec(spec), **{"concurrency": 16, "max_attempts": 1, **client}) as rag:
+            await rag.health()
+            between()
+            return list(await asyncio.gather(*(rag.ask("How much?") for _ in range(count))))
 
     return asyncio.run(run())
-
-
-def check(spec: dict[str, Any]) -> None:
-    """Check the server."""
-
-    async def run() -> None:
-        async with RAGClient(resolve_spec(spec)) as client:
-            await client.health()
-
-    asyncio.run(run())
 
 
 def test_a_token_is_fetched_once_before_the_health_check_and_sent_with_all(server: TokenServer) -> None:
@@ -96,15 +90,7 @@ def test_id_and_secret_may_go_in_the_form(server: TokenServer) -> None:
 def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all() -> None:
     """All sixteen questions are refused, one token is fetched, and every question is answered at its one attempt."""
     with token_server(None) as server:
-
-        async def run() -> list[EvalResponse]:
-            spec = resolve_spec(keys(server.url))
-            async with RAGClient(spec, concurrency=16, max_attempts=1) as client:
-                await client.health()
-                server.revoke()
-                return list(await asyncio.gather(*(client.ask("How much?") for _ in range(16))))
-
-        said = asyncio.run(run())
+        said = ask(keys(server.url), 16, server.revoke)
     assert [(one.error, one.attempts) for one in said] == [(None, 1)] * 16
     assert (len(server.given), server.most_at_once) == (2, 1)
     assert 1 <= server.refused <= 16
@@ -113,12 +99,7 @@ def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all() -> None
 def test_a_server_that_refuses_every_token_is_not_asked_for_ever() -> None:
     """One more token is tried with each question."""
     with token_server(None, open_to=lambda _: False) as server:
-
-        async def run() -> list[EvalResponse]:
-            async with RAGClient(resolve_spec(keys(server.url, health=None)), max_attempts=1) as client:
-                return [await client.ask("How much?") for _ in range(10)]
-
-        said = asyncio.run(run())
+        said = ask_all(keys(server.url, health=None), *["How much?"] * 10, max_attempts=1)
     assert [(one.error.kind, one.error.status) for one in said if one.error] == [("status", 401)] * 10
     assert len(server.given) == 11
 
@@ -139,7 +120,7 @@ REFUSALS: list[tuple[Refusal, str]] = [
 def test_a_token_server_that_gives_none_is_said_by_name_and_ends_in_exit_code_3(refusal: Refusal, said: str) -> None:
     """The server under evaluation is not asked; the message names the token server and the keys."""
     with token_server(refuse=refusal) as server, pytest.raises(ServerRefusedError, match=said) as raised:
-        check(keys(server.url))
+        ask(keys(server.url))
     assert f"no access token from {server.url}/token (server.login.oauth2)" in raised.value.message
     assert "client_secret" in (raised.value.hint or "")
     assert (raised.value.exit_code, set(server.paths)) == (3, {"/token"})
@@ -160,7 +141,7 @@ def test_a_token_server_that_is_not_there_is_said_by_name(server: TokenServer) -
     with socket.create_server(("127.0.0.1", 0)) as taken:
         dead = f"http://127.0.0.1:{taken.getsockname()[1]}/token"
     with pytest.raises(ServerUnreachableError, match=f"no access token from {dead}") as raised:
-        check(keys(server.url, dead))
+        ask(keys(server.url, dead))
     assert (raised.value.exit_code, server.paths) == (3, [])
 
 
@@ -168,23 +149,15 @@ def test_no_secret_follows_a_redirect(server: TokenServer) -> None:
     """The other host hears nothing."""
     away: Refusal = (307, b"", {"location": f"{server.url}/token"})
     with token_server(refuse=away) as sending, pytest.raises(ServerRefusedError, match="nothing is sent there"):
-        check(keys(server.url, f"{sending.url}/token"))
+        ask(keys(server.url, f"{sending.url}/token"))
     assert server.paths == []
 
 
 def test_a_token_server_that_dies_in_the_middle_fails_questions_by_name() -> None:
     """The failures are those of a connection, and no latency is made of them."""
     with token_server(None) as server, token_server(None) as tokens:
-
-        async def run() -> EvalResponse:
-            spec = resolve_spec(keys(server.url, f"{tokens.url}/token", health=None))
-            async with RAGClient(spec, max_attempts=1) as client:
-                await client.health()
-                tokens.refuse = (500, b"", {})
-                return await client.ask("How much?")
-
-        said = asyncio.run(run())
-    assert said.error is not None
+        spec = keys(server.url, f"{tokens.url}/token", health=None)
+        (said,) = ask(spec, between=lambda: setattr(tokens, "refuse", (500, b"", {})))
     assert (said.error.kind, said.error.status, said.latency_ms) == ("status", 500, None)
     assert f"no access token from {tokens.url}/token" in said.error.message
 
@@ -272,12 +245,7 @@ def test_fetching_a_token_is_no_part_of_an_answers_time() -> None:
     """The first question waits for its token, and its latency does not."""
     ticks = iter(range(100))
     with token_server(None) as server:
-
-        async def run() -> EvalResponse:
-            async with RAGClient(resolve_spec(keys(server.url)), clock=lambda: float(next(ticks))) as client:
-                return await client.ask("How much?")
-
-        response = asyncio.run(run())
+        (response,) = ask_all(keys(server.url), "How much?", clock=lambda: float(next(ticks)))
     assert response.error is None
     assert response.latency_ms == 1000.0
 

@@ -1,12 +1,12 @@
 """How many requests are in flight, and how many start in a second."""
 
 import asyncio
-from collections.abc import Callable
 
 import httpx
 import respx
+from asking import ask_all
 
-from evals.client import RAGClient, ServerSpec
+MOCKED = "http://rag.test"
 
 
 class Clock:
@@ -24,33 +24,17 @@ class Clock:
         self.now = max(self.now, until)
 
 
-def test_pacing_is_in_no_latency(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
+def test_pacing_is_in_no_latency(mocked: respx.MockRouter) -> None:
     """Time spent waiting for a turn is not the server's."""
     mocked.post("/query").mock(return_value=httpx.Response(200, json={"answer": "a"}))
     clock = Clock()
 
-    async def run() -> list[float | None]:
-        async with RAGClient(spec(), rps=0.1, sleep=clock.sleep, clock=clock) as client:
-            return [(await client.ask("q")).latency_ms for _ in range(3)]
-
-    assert asyncio.run(run()) == [0.0, 0.0, 0.0]
+    responses = ask_all({"url": MOCKED}, *"qqq", rps=0.1, sleep=clock.sleep, clock=clock)
+    assert [response.latency_ms for response in responses] == [0.0, 0.0, 0.0]
     assert clock.now == 120.0
 
 
-def waits(rag: Callable[..., ServerSpec], clock: Clock, questions: int, rps: float | None) -> list[tuple[float, float]]:
-    """Ask one question after the other; the latency and the whole time of each, in seconds."""
-
-    async def run() -> list[tuple[float, float]]:
-        async with RAGClient(rag(), concurrency=1, rps=rps, sleep=clock.sleep, clock=clock) as client:
-            found = [await client.ask("q") for _ in range(questions)]
-            return [((one.latency_ms or 0) / 1000, (one.total_ms or 0) / 1000) for one in found]
-
-    return asyncio.run(run())
-
-
-def test_retries_are_no_latency_and_hidden_from_nobody(
-    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
+def test_retries_are_no_latency_and_hidden_from_nobody(mocked: respx.MockRouter) -> None:
     """Two failures of three seconds and the waiting between them stand in the whole time, of a failure too."""
     clock, statuses = Clock(), iter([503, 503, 200, 503, 503, 503])
 
@@ -59,4 +43,6 @@ def test_retries_are_no_latency_and_hidden_from_nobody(
         return httpx.Response(next(statuses), json={"answer": "a"}, headers={"retry-after": "5"})
 
     mocked.post("/query").mock(side_effect=answer)
-    assert waits(spec, clock, 2, rps=None) == [(3, 19), (0, 19)]
+    keys = {"url": MOCKED, "patience_s": 0}
+    responses = ask_all(keys, *"qq", concurrency=1, sleep=clock.sleep, clock=clock)
+    assert [(response.latency_ms, response.total_ms) for response in responses] == [(3000, 19_000), (None, 19_000)]

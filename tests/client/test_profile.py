@@ -1,5 +1,6 @@
 """From a profile and overrides to a specification, and what is said when that is impossible."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from evals.client import RAGClient, ServerSpec
 from evals.client.profile import about_profile, load_profile, resolve_spec
 from evals.errors import ConfigError, UnknownNameError
-from evals.text.yaml_files import read_yaml
+from evals.text.yaml_files import layer_of, read_yaml
 
 
 def test_an_unknown_profile_is_named_with_the_nearest_one() -> None:
@@ -23,7 +24,8 @@ def test_an_unknown_profile_is_named_with_the_nearest_one() -> None:
     ("overrides", "named"),
     [
         ({"urll": "http://x"}, "urll"),
-        ({"ask": {"pth": "/x"}}, "ask.pth"),
+        ({"ask": {"pth": "/x"}}, "ask.pth: unknown key"),
+        ({"profile": "none", "ask": {"query": {}}, "map": {"answer": "a"}}, "ask.path: it is missing"),
         ({"ask": {"method": "PATCH"}}, "ask.method"),
         ({"ask": {"json": {"since": Path("/")}}}, "ask.json"),
         ({"timeout_s": 0}, "timeout_s"),
@@ -49,27 +51,22 @@ def test_a_wrong_key_or_value_is_named(overrides: dict[Any, Any], named: str) ->
 
 
 @pytest.mark.parametrize(
-    ("overrides", "named"),
+    ("key", "wrong"),
     [
-        ({"map": {"answer": "a["}}, "a\\["),
-        ({"map": {"answer": ""}}, "''"),
-        ({"map": {"usage": "x.`"}}, "x.`"),
-        ({"ask": {"ok_when": "== 3"}}, "== 3"),
-        ({"info": [{"path": "/x", "map": {"model": "b["}}]}, "b\\["),
-        ({"documents": {"map": "c["}}, "c\\["),
-        ({"upload": {"id": "d["}}, "d\\["),
-        ({"ready": {"done_when": "e["}}, "e\\["),
-        ({"ready": {"failed": "f["}}, "f\\["),
-        ({"clean": ["(oops"]}, r"\(oops"),
-        ({"citations": {"markers": "[0-"}}, r"\[0-"),
+        *(("map.answer", wrong) for wrong in ("a[", "", "x.`")),
+        ("ask.ok_when", "== 3"),
+        ("info", [{"path": "/x", "map": {"model": "b["}}]),
+        *((key, "c[") for key in ("documents.map", "upload.id", "ready.done_when", "ready.failed")),
+        ("clean", ["x", "(oops"]),
+        ("citations.markers", "[0-"),
     ],
 )
-def test_a_wrong_expression_is_named_before_anything_is_sent(
-    overrides: dict[str, Any], named: str, spec: Callable[..., ServerSpec]
-) -> None:
-    """Expressions and patterns are checked when the client is made."""
-    with pytest.raises(ConfigError, match=named):
-        RAGClient(spec(**overrides))
+def test_a_wrong_expression_is_named_before_anything_is_sent(key: str, wrong: Any, tmp_path: Path) -> None:
+    """Expressions and patterns of a profile are checked when it is read, and those of the user with it."""
+    (tmp_path / "top.yml").write_text(json.dumps({"extends": "rag-server", **layer_of(key, wrong)}))
+    for overrides in ({"profile": str(tmp_path / "top.yml")}, layer_of(key, wrong)):
+        with pytest.raises(ConfigError, match=rf"^server\.{key}[\w.]*: not a valid (JMESPath expression|pattern): "):
+            resolve_spec(overrides)
 
 
 @pytest.mark.parametrize(
@@ -230,22 +227,3 @@ def test_a_profile_that_cannot_be_extended_is_refused(files: dict[str, str], sai
     _write(folder, **files)
     with pytest.raises(ConfigError, match=said):
         load_profile(str(folder / "top.yml"))
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("ask:\n  pth: /x\nmap: {answer: a}\n", "server: ask.pth: unknown key"),
-        ("ask: {path: /x}\nmap:\n  answer: a\n  chunks: 'b['\n", "server.map.chunks: not a valid"),
-        ("ask: {path: /x}\nmap: {answer: a}\nclean: [x, '(']\n", "server.clean.1: not a valid pattern"),
-        ("ask: {path: /x}\nmap: {answer: a,\n  usage: '{tokens: b}'}", "unknown key 'server.map.usage.tokens'"),
-        ("ask: {query: {}}\nmap: {answer: a}\n", "server: ask.path: it is missing"),
-        ("timeout_s: soon\nask: {path: /x}\nmap: {answer: a}\n", "server: timeout_s"),
-    ],
-)
-def test_what_is_wrong_in_a_profile_is_told_by_its_key(text: str, said: str, tmp_path: Path) -> None:
-    """Of a value that cannot be, of an expression and of a pattern."""
-    _write(tmp_path, top=text)
-    with pytest.raises(ConfigError) as raised:
-        resolve_spec({"profile": str(tmp_path / "top.yml")})
-    assert raised.value.message.startswith(said)

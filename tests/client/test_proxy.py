@@ -1,17 +1,15 @@
 """A server that is reached by a proxy of the environment."""
 
-import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import asking
 import pytest
 from raw_server import RawServer, answering
 
-from evals.client import RAGClient
 from evals.client.http import proxy_for
-from evals.client.profile import resolve_spec
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
@@ -31,15 +29,7 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[RawServer]:
 
 def ask(url: str = FAR, **over: Any) -> EvalResponse:
     """Ask one question, without waiting between attempts."""
-
-    async def no_pause(_seconds: float) -> None:
-        return None
-
-    async def run() -> EvalResponse:
-        async with RAGClient(resolve_spec({"url": url, **over}), sleep=no_pause, concurrency=1) as client:
-            return await client.ask("Why?")
-
-    return asyncio.run(run())
+    return asking.ask({"url": url, **over}, sleep=asking.no_sleep, concurrency=1)
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "all_proxy", "ALL_PROXY"])
@@ -72,7 +62,6 @@ def test_a_connection_error_names_the_proxy_without_its_login(monkeypatch: pytes
     """Whoever forgot about the variable sees it."""
     monkeypatch.setenv("http_proxy", "http://anna:secret@127.0.0.1:9")
     error = ask().error
-    assert error is not None
     assert "(through the proxy http://127.0.0.1:9)" in error.message
     assert "secret" not in error.message
 
@@ -116,10 +105,7 @@ def test_this_machine_is_asked_without_a_proxy(
 @pytest.mark.parametrize(
     ("host", "is_here"),
     [
-        ("localhost", True),
-        ("api.localhost", True),
-        ("127.8.0.1", True),
-        ("[::1]", True),
+        *((host, True) for host in ("localhost", "api.localhost", "127.8.0.1", "[::1]")),
         ("10.0.0.1", False),
         ("a", False),
     ],

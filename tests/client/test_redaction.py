@@ -47,7 +47,6 @@ def test_a_credential_header_is_masked_with_and_without_its_scheme(name: str, wh
     headers = {name: f"Bearer {PLAIN}"}
     over: dict[str, Any] = {"headers": headers} if where == "headers" else {"ask": {"headers": headers}}
     response = ask(httpx.Response(403, text=f"bad token {PLAIN}"), **over)
-    assert response.error is not None
     assert response.error.message == "HTTP 403: bad token ***"
     assert PLAIN not in response.model_dump_json()
 
@@ -57,7 +56,6 @@ def test_a_secret_is_masked_before_a_message_is_cut(shift: int, ask: Ask) -> Non
     """No part of it is left at the end of a shortened message."""
     body = "x" * shift + PLAIN + "y" * 300
     response = ask(httpx.Response(400, text=body), headers={"Authorization": PLAIN})
-    assert response.error is not None
     assert PLAIN[:6] not in response.error.message
 
 
@@ -75,13 +73,8 @@ def test_the_password_of_the_url_is_masked_in_all_its_spellings(ask: Ask, mocked
 @pytest.mark.parametrize("value", ["s3cr3t\nmore", "s3cr3t\x00", "s3cr3té"])
 def test_a_header_that_cannot_be_sent_is_named_without_its_value(value: str, spec: Callable[..., ServerSpec]) -> None:
     """It is a configuration error at the start, not a failed connection per question."""
-
-    async def run() -> None:
-        async with RAGClient(spec(headers={"X-Login": value})):
-            pass
-
     with pytest.raises(ConfigError, match="X-Login") as raised:
-        asyncio.run(run())
+        RAGClient(spec(headers={"X-Login": value}))
     assert "s3cr3t" not in str(raised.value)
 
 

@@ -88,7 +88,6 @@ def test_an_answer_that_is_plain_text_is_read_as_one(ask: Ask) -> None:
     for answer in ("Four minutes.", "42", ""):
         assert ask(httpx.Response(200, text=answer), **text).answer == answer
     refused = ask(httpx.Response(200, text="Four minutes."), map=text["map"]).error
-    assert refused is not None
     assert "text/plain" in refused.message
     assert "server.ask.reply: text" in refused.message
 

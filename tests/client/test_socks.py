@@ -1,6 +1,5 @@
 """A server that is reached by a proxy over SOCKS 5."""
 
-import asyncio
 import socket
 import struct
 import threading
@@ -9,11 +8,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from asking import ask_all
 from raw_server import answering
 from servers import PATIENCE_S
 
-from evals.client import RAGClient
-from evals.client.profile import resolve_spec
 from evals.schemas import EvalResponse
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{"answer": "Yes"}'
@@ -97,13 +95,8 @@ def behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., SocksProxy
 
 def ask(count: int = 1) -> list[EvalResponse]:
     """Ask a server that no name server knows."""
-
-    async def run() -> list[EvalResponse]:
-        keys = {"url": "http://rag.invalid:8001", "timeout_s": 10, "patience_s": 0}
-        async with RAGClient(resolve_spec(keys), max_attempts=1) as client:
-            return [await client.ask(f"What is part {number}?") for number in range(count)]
-
-    return asyncio.run(run())
+    keys = {"url": "http://rag.invalid:8001", "timeout_s": 10, "patience_s": 0}
+    return ask_all(keys, *(f"What is part {number}?" for number in range(count)), max_attempts=1)
 
 
 def test_a_server_is_asked_through_the_proxy(behind: Callable[..., SocksProxy]) -> None:
@@ -124,7 +117,6 @@ def test_a_proxy_that_connects_nobody_is_a_failure_that_names_it(behind: Callabl
     """Without the login."""
     behind("anna:secret-word@", wants_login=True).refuses = True
     error = ask()[0].error
-    assert error is not None
     assert error.kind == "connect"
     assert "socks5://127.0.0.1" in error.message
     assert "secret-word" not in error.message

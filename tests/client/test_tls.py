@@ -1,6 +1,5 @@
 """Servers behind https: an authority of one's own, a client certificate, and no verification."""
 
-import asyncio
 import json
 import ssl
 from collections.abc import Callable, Iterator
@@ -9,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import ask
 from faults.running import make_certificates
 from raw_server import answering
 
-from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError
 from evals.runner import UNVERIFIED
-from evals.schemas import EvalResponse
 from evals.store.runs import RunStore
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n{"answer": "Four francs."}'
@@ -52,20 +50,11 @@ def spec_of(url: str, **tls: Any) -> dict[str, Any]:
     }
 
 
-def ask(spec: dict[str, Any]) -> EvalResponse:
-    async def once() -> EvalResponse:
-        async with RAGClient(resolve_spec(spec), max_attempts=1) as client:
-            return await client.ask("How much?")
-
-    return asyncio.run(once())
-
-
 def test_an_authority_of_ones_own_is_trusted(certificates: Path) -> None:
     """Where it is named; else the certificate is of nobody known, and the question fails."""
     with serving(certificates) as url:
         assert ask(spec_of(url, ca=certificates / "authority.pem")).answer == "Four francs."
-        refused = ask(spec_of(url))
-    assert refused.error is not None
+        refused = ask(spec_of(url), max_attempts=1)
     assert refused.error.kind == "connect"
 
 
@@ -74,7 +63,7 @@ def test_a_server_that_wants_a_certificate_gets_ours(certificates: Path) -> None
     own = {"cert": certificates / "another use.pem", "key": certificates / "another use.key"}
     with serving(certificates, mutual=True) as url:
         assert ask(spec_of(url, ca=certificates / "authority.pem", **own)).answer == "Four francs."
-        assert ask(spec_of(url, ca=certificates / "authority.pem")).error is not None
+        assert ask(spec_of(url, ca=certificates / "authority.pem"), max_attempts=1).error is not None
 
 
 def test_anybody_is_trusted_where_that_is_told(certificates: Path) -> None:

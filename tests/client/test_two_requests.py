@@ -1,10 +1,11 @@
 """Servers that answer by one path and retrieve by another: both requests make one response."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
+import asking
 import httpx
 import pytest
 import respx
@@ -15,6 +16,7 @@ from evals.client.profile import resolve_spec
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
+MOCKED = "http://rag.test"
 CHAT = {"answer": "Four minutes [1].", "usage": {"p": 3, "c": 2}}
 HITS = {"hits": [{"id": "c1", "text": "It takes four minutes."}, {"id": "c2", "text": "Else."}]}
 SERVER: Mapping[str, Any] = {
@@ -36,7 +38,7 @@ Both = Callable[..., EvalResponse]
 
 
 @pytest.fixture
-def both(mocked: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]) -> Both:
+def both(mocked: respx.MockRouter, sleep: Callable[[float], Any]) -> Both:
     """Ask one question of a server whose two paths reply so, in turn."""
 
     def once(
@@ -45,24 +47,10 @@ def both(mocked: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Calla
         mocked.route(path="/chat").mock(side_effect=chat)
         mocked.route(path="/search").mock(side_effect=search)
 
-        async def run() -> EvalResponse:
-            async with RAGClient(spec(**{**server, **over}), sleep=sleep, clock=_Ticking()) as client:
-                return await client.ask("How long?")
-
-        return asyncio.run(run())
+        keys = {"url": MOCKED, "patience_s": 0, **server, **over}
+        return asking.ask(keys, "How long?", sleep=sleep, clock=map(float, count(1)).__next__)
 
     return once
-
-
-class _Ticking:
-    """A clock that goes on by a second whenever it is read."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
 
 
 def _ok(body: Any) -> httpx.Response:
@@ -107,7 +95,6 @@ def test_the_latency_of_an_answer_holds_the_retrieval_that_it_was_made_of(both: 
 def test_a_failed_retrieval_is_a_failure_that_says_so(server: Mapping[str, Any], both: Both) -> None:
     """An answer without its chunks is none that could be measured."""
     response = both([_ok(CHAT)], [httpx.Response(404, json={"detail": "no such path"})], server)
-    assert response.error is not None
     assert (response.error.kind, response.error.status, response.error.request) == ("status", 404, "retrieve")
     assert response.error.message.startswith("retrieve: HTTP 404")
     assert (response.answer, response.chunks, response.latency_ms) == (None, None, None)
@@ -119,12 +106,7 @@ def test_a_failed_retrieval_is_a_failure_that_says_so(server: Mapping[str, Any],
     [
         ({"found": []}, {}, "malformed", "retrieve: the body has no list at `hits"),
         ({"hits": None}, {}, "malformed", "retrieve: the body has no list"),
-        (
-            {"hits": [1]},
-            {"map": {"chunks": "hits"}},
-            "malformed",
-            "retrieve: server.map.chunks gives a list that holds",
-        ),
+        ({"hits": [1]}, {"map": {"chunks": "hits"}}, "malformed", "retrieve: server.map.chunks gives a list that"),
         ({"status": "failure", **HITS}, {"ok_when": "status == 'success'"}, "not_ok", "retrieve: `status"),
         (HITS, {"map": {"chunks": "split(hits, 'x')"}}, "malformed", "retrieve: In function split()"),
     ],
@@ -134,7 +116,6 @@ def test_a_body_without_chunks_is_a_failure_of_the_retrieval(
 ) -> None:
     """It is what that request is for."""
     response = both([_ok(CHAT)], [_ok(hits)], retrieve={**SERVER["retrieve"], **over})
-    assert response.error is not None
     assert (response.error.kind, response.error.request) == (kind, "retrieve")
     assert response.error.message.startswith(said)
     assert response.latency_ms == 1000.0
@@ -143,7 +124,6 @@ def test_a_body_without_chunks_is_a_failure_of_the_retrieval(
 def test_what_is_not_there_cannot_be_given(both: Both, mocked: respx.MockRouter) -> None:
     """The question is not asked without it."""
     response = both([_ok(CHAT)], [_ok({"hits": None})], FED)
-    assert response.error is not None
     assert (response.error.kind, response.error.request) == ("malformed", "retrieve")
     assert "to give as documents" in response.error.message
     assert _paths(mocked) == ["/search"]
@@ -181,7 +161,7 @@ def test_a_second_request_that_cannot_be_joined_is_refused(over: dict[str, Any],
         resolve_spec(over)
 
 
-def test_two_requests_of_a_question_share_the_rate(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
+def test_two_requests_of_a_question_share_the_rate(mocked: respx.MockRouter) -> None:
     """So many requests start in a second, and half as many questions."""
     mocked.route(path="/chat").mock(return_value=_ok(CHAT))
     mocked.route(path="/search").mock(return_value=_ok(HITS))
@@ -190,10 +170,6 @@ def test_two_requests_of_a_question_share_the_rate(spec: Callable[..., ServerSpe
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    async def run() -> None:
-        async with RAGClient(spec(**SERVER), rps=2, sleep=sleep, clock=lambda: 0.0) as client:
-            for _ in range(3):
-                await client.ask("How long?")
-
-    asyncio.run(run())
+    keys = {"url": MOCKED, **SERVER}
+    asking.ask_all(keys, *["How long?"] * 3, rps=2, sleep=sleep, clock=lambda: 0.0)
     assert slept == [1.0, 2.0]

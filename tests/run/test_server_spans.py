@@ -10,7 +10,7 @@ import pytest
 from other_servers.loopback import Request, serving
 from trace_exports import attribute, otlp_span, request
 
-from evals.client.trace_context import trace_id, traceparent
+from evals.client.conversation import trace_id, traceparent
 
 
 @pytest.fixture
