@@ -20,7 +20,7 @@ LAYERS = (
     ("runtime", "schemas", "secrets"),
     ("text",),
     ("store",),
-    ("client", "metrics", "datasets", "traces"),
+    ("client", "metrics", "datasets", "answers"),
     ("judges",),
     ("scoring",),
     ("compare", "config"),

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from evals.answers.files import each_answer
 from evals.config import EvalConfig
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import parse_metric, select
 from evals.metrics.sample import Sample
-from evals.run.answers import each_answer
 from evals.run.observer import Observer
 from evals.run.scoring import Scoring, score_journal
 from evals.schemas import (

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, StringConstraints, ValidationError, field_validator
 
+from evals.answers.files import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
 from evals.judges.replies import FLAG, folded
 from evals.metrics.base import Aggregation, BaseMetric, Need
@@ -17,7 +18,6 @@ from evals.metrics.judge_tasks import JudgeTask, answer_citing_passages, chain, 
 from evals.metrics.judged import JudgedMetric, LabelledMetric
 from evals.metrics.registry import METRICS
 from evals.metrics.sample import ABSTENTION, Sample
-from evals.run.answers import LabelRow, read_labels
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import RetrievedChunk

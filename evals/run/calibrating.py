@@ -8,6 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 from statistics import fmean
 
+from evals.answers.files import LabelRow, read_labels
 from evals.config import EvalConfig
 from evals.datasets.tables import located
 from evals.errors import ConfigError, DatasetError
@@ -15,7 +16,6 @@ from evals.judges.rubrics import UNDECIDED, label_key
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.metrics.sample import CORRECTNESS
-from evals.run.answers import LabelRow, read_labels
 from evals.run.judging import free_verdicts
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from evals.answers.log import UNREADABLE, WITHOUT_DOCUMENTS, Log, read_log, read_spans
+from evals.answers.spans import Exchange, Span, server_times
 from evals.client.conversation import trace_id
 from evals.config import EvalConfig
 from evals.datasets.columns import derived_id
@@ -25,8 +27,6 @@ from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun, LogRecord
 from evals.scoring.results import SAMPLING
 from evals.store.disk_list import DiskList
 from evals.text.numbers import counted, number_or_none
-from evals.traces.log import UNREADABLE, WITHOUT_DOCUMENTS, Log, read_log, read_spans
-from evals.traces.spans import Exchange, Span, server_times
 
 SUITE = "production"
 """What is computed of a log where nothing else is asked for."""

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from evals.answers.files import each_answer
 from evals.client.mapping import UnusableError
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import DatasetError, JudgeError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
-from evals.run.answers import each_answer
 from evals.run.checks import check_config, estimate_of, load_tools
 from evals.run.estimate import Estimate
 from evals.run.judging import free_verdicts

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.run.answers import LabelRow, read_labels
+from evals.answers.files import LabelRow, read_labels
 
 DATA = os.environ.get("EVALS_REAL_DATA")
 ROW = {"question": "q", "answer": "a"}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from evals.answers.spans import Documents, Span, SpanKind, join
 from evals.schemas.response import RetrievedChunk, TokenUsage
-from evals.traces.spans import Documents, Span, SpanKind, join
 
 
 def span(name: str, parent: str | None = "root", kind: SpanKind = SpanKind.OTHER, **about: object) -> Span:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from trace_exports import ANSWER, EXPORTS, QUESTION, START, TEXTS, attribute, otlp, otlp_span, request
 
-from evals.traces.readers import reader_of
-from evals.traces.spans import Exchange, chunk_of, documents_of, join, text_of, time_of
+from evals.answers.readers import reader_of
+from evals.answers.spans import Exchange, chunk_of, documents_of, join, text_of, time_of
 
 
 def read(rows: list[dict[str, Any]]) -> Exchange | None:

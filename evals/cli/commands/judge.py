@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from evals.answers.files import read_labels
 from evals.cli.flags import CalibrateFlags, GenerateFlags, ReviewFlags
 from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of, until_ctrl_c
 from evals.cli.saved import what_is_undone
@@ -24,7 +25,6 @@ from evals.generate.relocate import GoldCheck
 from evals.generate.review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report import review as labelling
 from evals.report.elements import TextLine
-from evals.run.answers import read_labels
 from evals.run.calibrating import calibration_from, labelled_answers, read_label_set
 from evals.run.checks import missing_key
 from evals.run.estimate import Estimate

@@ -11,6 +11,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from evals.answers.readers import reader_of
+from evals.answers.spans import (
+    Exchange,
+    Span,
+    documents_of,
+    join,
+    message_of,
+    name_of,
+    number_of,
+    text_of,
+    time_of,
+    usage_of,
+)
 from evals.datasets.columns import plain_name
 from evals.datasets.tables import (
     TABLES,
@@ -28,19 +41,6 @@ from evals.store.disk_list import DiskList
 from evals.text.decoding import without_surrogates
 from evals.text.numbers import counted, number_or_none
 from evals.text.tokens import lists_of
-from evals.traces.readers import reader_of
-from evals.traces.spans import (
-    Exchange,
-    Span,
-    documents_of,
-    join,
-    message_of,
-    name_of,
-    number_of,
-    text_of,
-    time_of,
-    usage_of,
-)
 
 COLUMNS = {field: tuple(names.split()) for field, names in lists_of("columns")["log"].items()}
 _KNOWN = frozenset(chain.from_iterable(COLUMNS.values()))

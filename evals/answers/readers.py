@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from evals.traces.spans import (
+from evals.answers.spans import (
     NAMES,
     Span,
     SpanKind,
