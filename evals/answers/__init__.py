@@ -1,1 +1,1 @@
-"""Traces of a RAG server: what users asked, what was retrieved and what was answered, without references."""
+"""Answers that are there already: files of saved answers, logs, exports of traces, and what people say of them."""

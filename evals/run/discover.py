@@ -5,14 +5,18 @@ At most six requests are sent, to harmless paths alone.
 
 import asyncio
 import json
+import math
 import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import yaml
 
 from evals.client.conversation import Conversation
 from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient, Reply
@@ -446,3 +450,35 @@ def _discovery(server: Mapping[str, Any], raw: str, second: str | None, notes: l
 
 def _is_pending(state: object) -> bool:
     return re.sub(r"[\s-]+", "_", str(state).lower()) in NAMES["pending"]
+
+
+# The configuration that is written.
+
+
+def key_line(key: str, value: Any) -> str:
+    """A key of YAML with its value on one line."""
+    text = yaml.safe_dump({key: value}, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False)
+    return str(text).strip()[1:-1]
+
+
+def config_text(
+    head: str, questions: Path | None, columns: Mapping[str, str], server: Mapping[str, Any], *, judge: bool
+) -> str:
+    """The text of a configuration: what differs from the defaults, a key a line; of `map`, an expression a line.
+
+    Args:
+        head: The first line, a comment.
+        questions: Their file; None for the golden set.
+        columns: By field of a question, the column that holds it.
+        server: The keys of `server`.
+        judge: Whether a judge takes part.
+    """
+    lines = [head, "datasets: [golden]" if questions is None else key_line("dataset_file", str(questions))]
+    lines += [key_line("columns", dict(columns))] if columns else []
+    lines.append("server:")
+    for key, value in server.items():
+        if key == "map" and value and isinstance(value, dict):
+            lines += ["  map:", *(f"    {key_line(name, part)}" for name, part in value.items())]
+        else:
+            lines.append(f"  {key_line(key, value)}")
+    return "\n".join([*lines, key_line("judge", judge), ""])

@@ -1,6 +1,5 @@
 """Commands about a server before it is evaluated: `evals init`, `doctor`, `ingest`, `serve`."""
 
-import math
 import os
 import re
 import sys
@@ -10,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any
-
-import yaml
 
 from evals.cli.flags import EvalFlags, IngestFlags, InitFlags, ServeFlags, flag_name
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
@@ -28,7 +25,7 @@ from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
 from evals.report.elements import TextLine, Tone
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
-from evals.run.discover import Discovery, Headers, discover
+from evals.run.discover import Discovery, Headers, config_text, discover, key_line
 from evals.run.doctor import CheckResult, Health, broken, computable, examine
 from evals.run.guess import column_hints
 from evals.run.workload import load_workload
@@ -90,7 +87,8 @@ def init(flags: InitFlags) -> None:
         headers.add(header)
     questions = _questions(flags)
     server = _server(flags, url, headers, questions)
-    text = _config_text(flags, server, questions)
+    head = f"# Run it: {_command('eval', flags)}    (every key: docs/configuration.md)"
+    text = config_text(head, questions.file, questions.columns, server, judge=flags.judge)
     EvalConfig.build(load_yaml(text))
     if questions.file is not None and not (questions.questions or questions.documents):
         write_output(questions.file, _TEMPLATE.read_bytes())
@@ -134,7 +132,7 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     for note in draft.notes:
         warn(note)
     for column, fields in column_hints(draft.columns, draft.questions) if path != golden.QUESTIONS else ():
-        keys = " or ".join(f"{{{_key_line(name, column)}}}" for name in fields)
+        keys = " or ".join(f"{{{key_line(name, column)}}}" for name in fields)
         again = " or ".join(f"--columns {quote(f'{name}={column}')}" for name in fields)
         tell(f"  where the column {column} holds what it seems to, run init with {again}, or write columns: {keys}")
     return draft.questions
@@ -190,26 +188,6 @@ def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
 
 
 # What is written, and what to do next.
-
-
-def _key_line(key: str, value: Any) -> str:
-    """A key with its value on one line."""
-    text = yaml.safe_dump({key: value}, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False)
-    return str(text).strip()[1:-1]
-
-
-def _config_text(flags: InitFlags, server: dict[str, Any], questions: _Questions) -> str:
-    """The configuration: what differs from the defaults, a key a line; of `map`, an expression a line."""
-    lines = [f"# Run it: {_command('eval', flags)}    (every key: docs/configuration.md)"]
-    lines.append("datasets: [golden]" if questions.file is None else _key_line("dataset_file", str(questions.file)))
-    lines += [_key_line("columns", dict(questions.columns))] if questions.columns else []
-    lines.append("server:")
-    for key, value in server.items():
-        if key == "map" and value and isinstance(value, dict):
-            lines += ["  map:", *(f"    {_key_line(name, part)}" for name, part in value.items())]
-        else:
-            lines.append(f"  {_key_line(key, value)}")
-    return "\n".join([*lines, _key_line("judge", flags.judge), ""])
 
 
 def _command(words: str, flags: InitFlags) -> str:
