@@ -111,7 +111,7 @@ def test_a_folder_holds_at_most_26_files() -> None:
     assert [str(folder) for folder, count in crowded.items() if count > 26] == []
 
 
-BUDGET = {"code lines": 24_000, "files": 176, "names at the top": 28}
+BUDGET = {"code lines": 24_050, "files": 176, "names at the top": 28}
 """What the package may hold; an issue that adds a capability may raise it by what it states."""
 
 
