@@ -125,8 +125,11 @@ def write_export(path: Path, saved: SavedRun, form: str) -> None:
 
 
 def notes_on(saved: SavedRun, form: str) -> list[str]:
-    """Which questions the files for trec_eval leave out, by reason; nothing for other formats."""
-    if form not in ("trec-run", "trec-qrels"):
+    """Which questions a file for trec_eval leaves out, by reason; nothing for other formats."""
+    if form == "trec-qrels":
+        count = sum(not sheets.has_whole_grades(record.question) for record in saved.records())
+        return [f"left out: {counted(count, 'question')} {sheets.NOT_WHOLE}"] if count else []
+    if form != "trec-run":
         return []
     reasons = Counter(sheets.why_left_out(record, saved.settings.sample_of(record)) for record in saved.records())
     return [f"left out: {counted(count, 'question')} {reason}" for reason, count in reasons.items() if reason]

@@ -51,7 +51,7 @@ def overrides(flags: Flags) -> dict[str, Any]:
     given, keys = flags.given(), flags.keys()
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
-        if value == "" or (value == Path() and name != "dataset_file"):  # "." may be a folder of questions
+        if value == "" or (value == Path() and name not in ("dataset_file", "runs_dir", "data_dir")):  # "." is theirs
             raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
         result = merge(result, layer_of(keys[name], value))
     try:

@@ -84,7 +84,7 @@ def what_is_undone(saved: SavedRun) -> str:
     if judge is not None and judge.prevented:
         undone.append(f"the judge's budget is spent: {counted(judge.prevented, 'decision', 'was')} not made")
     if judge is not None and judge.left:
-        undone.append(f"{counted(judge.left, 'request', 'is')} to the judge still in a batch")
+        undone.append(f"a batch still holds {counted(judge.left, 'request')} to the judge")
     if outcomes.judge:
         failed = counted(sum(outcomes.judge.values()), "decision")
         undone.append(f"{failed} of the judge failed ({_by_kind(outcomes.judge)})")

@@ -15,8 +15,8 @@ from evals.metrics.base import UNITS_OF_TIME
 from evals.scoring.config import differing_objectives, headline, scoring_config
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
-from evals.scoring.settings import known_metrics
-from evals.scoring.stats import Interval
+from evals.scoring.settings import ScoreSettings, known_metrics
+from evals.scoring.stats import ALPHA, Interval
 from evals.scoring.strata import Strata
 from evals.scoring.weighted import with_interval
 
@@ -49,12 +49,16 @@ def server_strata(saved: SavedRun) -> Strata | None:
     return None if sample is None else replace(sample, of_server=True)
 
 
+def _settings(saved: SavedRun) -> ScoreSettings:
+    """How the run is scored, with intervals at the level of comparisons."""
+    return replace(saved.settings, confidence=1 - ALPHA)
+
+
 def independent_pairs(first: SavedRun, last: SavedRun) -> Iterator[MetricPair]:
     """The metrics of two runs that both have a value, without verdicts."""
-    confidence = last.settings.confidence
     metrics = {metric.name: metric for saved in (last, first) for metric in known_metrics(saved.run)}
     cards = [
-        make_scorecard(list(metrics.values()), saved.results, saved.settings, sample=server_strata(saved))
+        make_scorecard(list(metrics.values()), saved.results, _settings(saved), sample=server_strata(saved))
         for saved in (first, last)
     ]
     for metric in metrics.values():
@@ -79,7 +83,7 @@ def independent_pairs(first: SavedRun, last: SavedRun) -> Iterator[MetricPair]:
             difference=difference,
             at_least=(before.at_least, after.at_least),
             interval=interval,
-            p=None if interval is None else independent_p(difference, interval, confidence),
+            p=None if interval is None else independent_p(difference, interval, 1 - ALPHA),
             test="independent",
             differing=min(before.sample_size, after.sample_size) if difference else 0,
             verdict="not compared" if reason else "no verdict",
@@ -98,7 +102,7 @@ def independent_scores(first: SavedRun, last: SavedRun) -> tuple[MetricPair | No
         with_interval(
             saved.run.weighted_score,
             saved.results,
-            saved.settings,
+            _settings(saved),
             scoring_config(saved.run).thresholds,
             server_strata(saved),
         )
@@ -119,7 +123,7 @@ def independent_scores(first: SavedRun, last: SavedRun) -> tuple[MetricPair | No
         last=after.score,
         difference=difference,
         interval=interval,
-        p=None if interval is None else independent_p(difference, interval, last.settings.confidence),
+        p=None if interval is None else independent_p(difference, interval, 1 - ALPHA),
         test="independent",
         primary=True,
         differing=size if difference else 0,

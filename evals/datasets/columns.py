@@ -143,7 +143,7 @@ def _notes(
     for title in metadata:
         meant = [field for field in QUESTION_COLUMNS if field not in fields and plain_name(title) in field.split("_")]
         if near := meant or get_close_matches(plain_name(title), _KNOWN, cutoff=_NEAR):
-            yield f"column `{title}` is not used (did you mean {near[0]}?)"
+            yield f"column `{title}` is kept as metadata (did you mean {near[0]}?)"
         else:
             kept.append(title)
     if kept:

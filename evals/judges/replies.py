@@ -166,7 +166,7 @@ def _fitted(schema: _Object, value: Any, where: str) -> Any:
     if kind == "object":
         if not isinstance(value, dict):
             raise MisfitError(f"{where} is no object")
-        value = {FLAG: False, **value}
+        value = {**value, FLAG: False} if value.get(FLAG) is None else value
         if lacking := [name for name in schema["required"] if name not in value]:
             raise MisfitError(f"{where} lacks {lacking[0]!r}")
         known = schema["properties"].items()

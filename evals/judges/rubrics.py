@@ -14,7 +14,7 @@ from evals.answers.files import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
 from evals.judges.replies import FLAG, folded
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.judge_tasks import JudgeTask, answer_citing_passages, chain, numbered_contexts
+from evals.metrics.judge_tasks import JudgeTask, answer_citing_passages, chain, numbered_contexts, passage_ids
 from evals.metrics.judged import JudgedMetric, LabelledMetric
 from evals.metrics.registry import METRICS
 from evals.metrics.sample import ABSTENTION, Sample
@@ -28,11 +28,13 @@ from evals.text.yaml_files import first_problem, nearest_hint
 
 
 def _citations(sample: Sample) -> list[dict[str, Any]]:
-    shown = []
-    for number, source in enumerate(sample.cited, start=1):
-        chunk = RetrievedChunk() if source.place is None else (sample.response.chunks or [])[source.place]
+    """What the answer cites, in its order, by the ids of passages; null is that of what no chunk belongs to."""
+    shown, ids = [], passage_ids(sample)
+    for source in sample.cited:
+        place = -1 if source.place is None else source.place
+        chunk = RetrievedChunk() if source.place is None else (sample.response.chunks or [])[place]
         name = chunk.document_name or chunk.document_id
-        shown.append({"id": number, "document": name, "text": chunk.text or ""})
+        shown.append({"id": ids.get(place + 1), "document": name, "text": chunk.text or ""})
     return shown
 
 
@@ -88,8 +90,10 @@ class RubricConfig(Record):
     @field_validator("labels")
     @classmethod
     def _tell_answers_apart(cls, labels: dict[str, float]) -> dict[str, float]:
-        if len({_UNDECIDED, *map(label_key, labels)}) <= len(labels):
-            raise ValueError(f"must differ in more than case and the signs between words, and none be {_UNDECIDED!r}")
+        undecided = {label_key(word) for word in UNDECIDED if word}
+        if len({*map(label_key, labels)} - undecided) < len(labels):
+            none = f"none be {_UNDECIDED!r}, which as '?', 'n/a', 'skip' and 'unsure' says that nobody decided"
+            raise ValueError(f"must differ in more than case and the signs between words, and {none}")
         if len(set(labels.values())) < 2 or "" in labels:
             raise ValueError("must be two labels or more, with different values")
         return labels
@@ -178,7 +182,7 @@ def _data(sample: Sample, spec: RubricConfig) -> dict[str, Any]:
             data[key] = value if isinstance(value, str) else _quoted(value)
         else:
             data[key] = _SEEN[key](sample)
-    if data.keys() >= {"contexts", "answer"}:
+    if "answer" in data and not data.keys().isdisjoint(("contexts", "citations")):
         data["answer"] = answer_citing_passages(sample)
     return data
 
@@ -190,10 +194,10 @@ class _Rubric(LabelledMetric):
     shown: ClassVar[frozenset[tuple[str | None, str | None]]]
     """Question and answer of the examples in the prompt."""
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        if self.spec.when == "answered" and case.abstained:
+    def settled(self, sample: Sample) -> MetricResult | None:
+        if self.spec.when == "answered" and sample.abstained:
             return self.undefined("the answer abstains")
-        return super().settled(case)
+        return super().settled(sample)
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         if Need.EXPECTED_ANSWER in self.needs and question.expected_answer is None:

@@ -50,6 +50,8 @@ def log_to_mlflow(saved: SavedRun, *, uri: str | None = None, experiment: str = 
     with _told_as_ours(uri):
         client = MlflowClient(tracking_uri=uri)
         run_id = _run_in(client, experiment, run)
+        known = client.get_run(run_id).data.params  # which MLflow never changes; a resumed run may have others
+        params = [param for param in params if param.key not in known]
         client.log_batch(run_id, metrics, params, [RunTag("evals.status", run.status)])
         client.log_text(run_id, run.model_dump_json(indent=2), "run.json")
         client.log_text(run_id, "".join(to_csv(saved)), "questions.csv")

@@ -243,13 +243,21 @@ def _encoded(name: str) -> str:
     return _BLANK.sub(lambda match: quote(match.group(), safe=""), name)
 
 
+NOT_WHOLE = "with a relevance that is no whole number"
+
+
+def has_whole_grades(question: EvalQuestion) -> bool:
+    """Whether all its gold has grades as trec_eval reads them."""
+    return all(gold.relevance == int(gold.relevance) for gold in question.gold_passages)
+
+
 def why_left_out(record: EvalRecord, sample: Sample) -> str | None:
     """Why a question is not in the files for trec_eval; None where it is."""
     question = record.question
     if not question.gold_passages:
         return "without a gold passage"
-    if any(gold.relevance != int(gold.relevance) for gold in question.gold_passages):
-        return "with a relevance that is no whole number"
+    if not has_whole_grades(question):
+        return NOT_WHOLE
     if record.response is None or record.response.error is not None:
         return "without an answer"
     if (result := _MRR.score(sample)).value is None:
@@ -278,6 +286,6 @@ def to_qrels(saved: SavedRun) -> Iterator[str]:
     """Topic, `0`, gold passage and its grade, a line a gold."""
     for record in saved.records():
         question = record.question
-        if all(gold.relevance == int(gold.relevance) for gold in question.gold_passages):
+        if has_whole_grades(question):
             for name, gold in zip(_gold_ids(question), question.gold_passages, strict=True):
                 yield f"{_encoded(question.id)} 0 {_encoded(name)} {int(gold.relevance)}\n"

@@ -99,7 +99,7 @@ def test_a_column_that_is_not_read_is_named(examined: Doctor, golden_server: str
     file = tmp_path / "questions.csv"
     file.write_text("question,gold\nHow long?,96 hours\n", encoding="utf-8")
     _, found = examined("--dataset-file", file, "--rag-url", golden_server, "--no-judge")
-    assert "column `gold` is not used (did you mean gold_passages?)" in found["datasets"]["hint"]
+    assert "column `gold` is kept as metadata (did you mean gold_passages?)" in found["datasets"]["hint"]
 
 
 def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_server: str, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_flag_may_stand_for_a_key_of_another_name_and_depth() -> None:
         ({"max_cost": float("nan")}, "--max-cost must be a finite number, not nan"),
         ({"judge_base_url": "nowhere"}, "--judge-base-url must begin with http"),
         ({"seed": 1, "concurrency": 0, "judge": False}, "--concurrency must be"),
-        ({"data_dir": Path()}, "--data-dir is empty"),
+        ({"judge_model": ""}, "--judge-model is empty"),
     ],
     ids=str,
 )
@@ -68,6 +68,12 @@ def test_a_wrong_value_is_told_by_its_flag(flags: dict[str, Any], message: str) 
     """Who wrote no configuration file is not told of a key of one."""
     with pytest.raises(ConfigError, match=f"^{message}"):
         overrides(EvalFlags(**flags))
+
+
+def test_the_folder_of_runs_may_be_the_current_one() -> None:
+    """So may that of datasets."""
+    given = overrides(EvalFlags(runs_dir=Path(), data_dir=Path()))
+    assert given == {"runs_dir": Path(), "data_dir": Path()}
 
 
 def test_a_key_of_a_file_is_still_told_by_its_key(evals_cli: Cli, tmp_path: Path) -> None:

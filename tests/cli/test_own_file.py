@@ -57,6 +57,8 @@ def test_stats_shows_how_a_file_was_read(evals_cli: Cli, sheet: Path) -> None:
     assert "left out: 1 × expected answer that declines to answer; measures retrieval, generation, citation" in said
     assert "read: question from 'Anliegen', expected_answer from 'Soll', gold_passages from 'Quelle'" in said
     assert "! fragen.csv: read as Windows-1252, for it is not UTF-8; kept as metadata: Thema" in said
+    twice = evals_cli("stats", sheet, "--dataset-file", sheet)
+    assert (twice.code, f"two files are named: {sheet} and {sheet}" in twice.err) == (2, True)
 
 
 def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_server: str, tmp_path: Path) -> None:

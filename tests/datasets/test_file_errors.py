@@ -102,7 +102,7 @@ def test_what_is_wrong_is_told_by_row_and_column(read: Read, name: str, content:
 def test_a_column_that_is_nearly_a_known_one_is_named_with_it(read: Read, column: str, known: str) -> None:
     """A typing error in a header is not lost in silence, as metadata."""
     noted = read("q.csv", f"question,{column}\na,b\n")
-    assert noted.notes == [f"q.csv: column `{column}` is not used (did you mean {known}?)"]
+    assert noted.notes == [f"q.csv: column `{column}` is kept as metadata (did you mean {known}?)"]
     assert noted.questions[0].metadata == {column: "b"}
     (question,) = read("q.csv", f"question,{column}\na,b\n", expected_answer=column).questions
     assert question.expected_answer == "b"

@@ -228,17 +228,17 @@ def test_an_answer_cites_the_passages_that_a_judge_sees(sees: list[str], shown: 
 
 
 def test_citations_are_shown_with_their_documents() -> None:
-    """In the order of the answer; of one that no chunk belongs to, nothing is known."""
+    """In the order of the answer, by the numbers that it names them by; of one without a chunk, nothing is known."""
     first = RetrievedChunk(text="First.", document_name="a.pdf", document_id="d1")
     chunks = [first, RetrievedChunk(text="Second.", document_id="d2")]
     citations = [Citation(index=2), Citation(index=1), Citation(index=9)]
     response = EvalResponse(answer="So [2] and so [1, 9].", chunks=chunks, citations=citations)
     data = given(["citations", "answer"], response)
-    assert data["citations"] == [
-        {"id": 1, "document": "d2", "text": "Second."},
-        {"id": 2, "document": "a.pdf", "text": "First."},
-        {"id": 3, "document": None, "text": ""},
-    ]
+    second, first_id, lost = [citation["id"] for citation in data["citations"]]
+    assert data["answer"] == f"So [{second}] and so [{first_id}]."
+    assert (lost, {second, first_id}) == (None, {1, 2})
+    named = [(citation["document"], citation["text"]) for citation in data["citations"]]
+    assert named == [("d2", "Second."), ("a.pdf", "First."), (None, "")]
 
 
 @pytest.mark.parametrize(
@@ -349,6 +349,7 @@ def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
         ("ask: ok\n    labels: {Polite: 1, polite: 0}", "judged.tone.labels: must differ in more than case"),
         ("ask: ok\n    labels: {off-topic: 1, off topic: 0}", "judged.tone.labels: must differ in more than case"),
         ("ask: ok\n    labels: {off-topic: 1, cannot tell: 0}", "and none be 'cannot_tell'"),
+        ("ask: ok\n    labels: {good: 1, Unsure: 0}", "and none be 'cannot_tell'"),
         ("ask: ok\n    labels: {good: 1}", "judged.tone.labels: must be two labels or more, with different values"),
         ("ask: ok\n    labels: {good: 1, fine: 1}", "must be two labels or more, with different values"),
         ("ask: ok\n    labels: {'': 1, bad: 0}", "must be two labels or more"),

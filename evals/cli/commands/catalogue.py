@@ -5,7 +5,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from statistics import fmean, median
 
@@ -81,6 +80,8 @@ def show_stats(flags: StatsFlags) -> None:
         ConfigError: Both datasets and a file are named, or a flag is wrong.
         DatasetError: Not one could be loaded.
     """
+    if flags.file is not None and flags.dataset_file is not None:
+        raise ConfigError(f"two files are named: {flags.file} and {flags.dataset_file}", "name one")
     flags.dataset_file = flags.file or flags.dataset_file
     given = overrides(flags)
     config = EvalConfig.build(given)
@@ -95,8 +96,9 @@ def show_stats(flags: StatsFlags) -> None:
     lines = list(_problem_lines(problems))
     if not loaded:
         raise DatasetError("; ".join(lines), next(iter(problems.values())).hint)
-    problem_lines = (TextLine(line, "doubtful") for line in lines)
-    show(console(), chain(_stats_parts(loaded, config.samples_per_dataset), problem_lines))
+    show(
+        console(), [*_stats_parts(loaded, config.samples_per_dataset), *(TextLine(line, "doubtful") for line in lines)]
+    )
 
 
 def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:

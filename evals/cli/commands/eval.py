@@ -225,7 +225,7 @@ _RULE, _DEFAULT_K = "=" * 26, 10
 
 def _score_passages(gold: Path, flags: ScoreFlags) -> None:
     """Score the files and print the means; what to know about them goes to stderr."""
-    names = ("config", "dry_run", "lenient", "quiet", "verbose", "junit", "comment")
+    names = ("config", "dry_run", "lenient", "quiet", "verbose", "every", "junit", "comment")
     idle = {name: getattr(flags, name) for name in names if getattr(flags, name)} | flags.given()
     for name, value in idle.items():
         raise ConfigError(f"{flag_name(name, value)} does nothing where retrieved passages are scored", _FORMS)

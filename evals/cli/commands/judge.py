@@ -204,7 +204,7 @@ def review(flags: ReviewFlags) -> None:
         RunIncompleteError: Records were lost or changed.
         StoreError: The sheet cannot be written.
     """
-    if Path(flags.run).suffix in {".jsonl", ".csv", ".xlsx"} and Path(flags.run).is_file():
+    if Path(flags.run).suffix not in {"", ".json"} and Path(flags.run).is_file():
         _review_questions(Path(flags.run), flags)
         return
     if flags.apply is not None:

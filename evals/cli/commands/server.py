@@ -39,7 +39,6 @@ from evals.text.yaml_files import VARIABLE, load_yaml
 
 _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.jsonl"
 """Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
-_DEFAULT_QUESTION = "What is this about?"
 _ASKED, _RAW_SHOWN, _UNREAD_SHOWN = 3, 1500, 12
 
 
@@ -64,7 +63,7 @@ class _Questions:
         documents, _ = read_documents(self.documents) if self.documents else ([], [])
         headings = (re.search(r"^#{1,6}[ \t]+(\S[^\n]*)", document.text, re.MULTILINE) for document in documents)
         first = next(filter(None, headings), None)
-        return [f"What do I need to know about {first[1].strip()}?" if first else _DEFAULT_QUESTION]
+        return [f"What do I need to know about {first[1].strip()}?" if first else "What is this about?"]
 
 
 def init(flags: InitFlags) -> None:
@@ -73,7 +72,7 @@ def init(flags: InitFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong; a configuration that exists stays as it is.
     """
-    flags.refuse_pairs(("profile", "body"))
+    flags.refuse_pairs(("profile", "body"), ("questions", "documents"))
     check_output(flags.output)
     if flags.output.exists() and not flags.force:
         hint = "run init in a folder of your own, name another file with --output, or overwrite it with --force"
@@ -262,9 +261,6 @@ def _finding_line(finding: CheckResult) -> TextLine:
 # `evals ingest`.
 
 
-_LONGEST_CHECK = 200
-
-
 def ingest(flags: IngestFlags) -> None:
     """Give documents to the server, ask it a question about them, and print what came out.
 
@@ -285,11 +281,11 @@ def ingest(flags: IngestFlags) -> None:
 
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
-    """The files of a folder, and the longest line of the first of them that is a text."""
+    """The files of a folder, and of the longest line of the first text among them 200 characters at most."""
     documents = uploads_in(folder)
     texts = (file.data().decode("utf-8", "ignore") for file in documents if file.media_type.startswith("text/"))
     line = max(next(texts, "").splitlines(), key=len, default="").strip("#*-= \t")
-    return documents, line[:_LONGEST_CHECK] or None
+    return documents, line[:200] or None
 
 
 def _of_datasets(config: EvalConfig) -> tuple[list[Upload], str | None]:
