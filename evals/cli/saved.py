@@ -196,7 +196,8 @@ def _titled(title: str, text: str, tone: Tone = "", limit: int = 400) -> TextLin
 def failed_parts(saved: SavedRun, outcome: Outcome, limit: int, runs_dir: Path | None) -> Iterator[TextLine]:
     """The questions of one outcome: question, expected, answer, the first chunks, and the gold whatever its rank."""
     rows = next((count.rows for count in count_outcomes(saved.results) if count.outcome is outcome), [])
-    yield TextLine(f"{share(len(rows), saved.run.question_count, 'question')}: {outcome.label}", "strong")
+    counts = share(len(rows), saved.run.question_count, "question")
+    yield TextLine(f"{counts}, by what went wrong first: {outcome.label}", "strong")
     for record in saved.records(rows[:limit]):
         yield EMPTY
         yield TextLine(f"{record.question.id}: {saved.ending(record).why}", "bad", limit=400)

@@ -60,8 +60,8 @@ def warnings_on(runs: Sequence[SavedRun]) -> Iterator[str]:
         changed = regraded(first, other)
         if changed:
             named = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
-            said = counted(len(changed), "question", "has")
-            yield f"{said} another text or other gold in {other.run.id}, and is left out: {named}"
+            count = counted(len(changed), "question")
+            yield f"{count} with another text or other gold in {other.run.id} left out: {named}"
     for each in runs:
         if each.run.status != "complete":
             yield f"run {each.run.id} is {each.run.status}"

@@ -50,6 +50,8 @@ class RunHead(Record):
     error_count: int
     concurrency: int
     judge: str | None
+    coverage: Finite = 1.0
+    """The share of the configured weight that its score measures, from 0 to 1."""
 
 
 class MetricPair(Record):

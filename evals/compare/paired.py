@@ -83,8 +83,8 @@ class Pairing:
             return None
         return np.unique(numbers[self.rows[1]], return_inverse=True)[1]
 
-    def values(self, metric: BaseMetric) -> tuple[Vector, Vector, Rows]:
-        """The values of a metric in both runs, and the places of their questions among the common ones."""
+    def sides(self, metric: BaseMetric) -> list[tuple[Vector, Rows]]:
+        """The values of a metric in each run over the common questions, with the places of these."""
         sides = []
         for saved, rows in zip((self.first, self.last), self.rows, strict=True):
             column = saved.results.columns.get(metric.name)
@@ -94,7 +94,11 @@ class Pairing:
                 if column is None
                 else scored_values(metric, column, worst_on_error=worst, rows=rows)
             )
-        (first, here), (last, there) = sides
+        return sides
+
+    def values(self, metric: BaseMetric) -> tuple[Vector, Vector, Rows]:
+        """The values of a metric in both runs, and the places of their questions among the common ones."""
+        (first, here), (last, there) = self.sides(metric)
         common, in_first, in_last = np.intersect1d(here, there, assume_unique=True, return_indices=True)
         return first[in_first], last[in_last], common
 
@@ -149,6 +153,7 @@ def head_of(saved: SavedRun) -> RunHead:
         error_count=run.error_count,
         concurrency=run.concurrency,
         judge=run.judge.model if run.judge else None,
+        coverage=headline(run).coverage,
     )
 
 
@@ -278,13 +283,13 @@ def _answer_rate(pairing: Pairing) -> MetricPair:
 
 
 def _of_baseline(pairing: Pairing, metric: BaseMetric) -> VanishedMetric | None:
-    """The metric where the baseline alone has values of it."""
-    summaries = [each.run.scorecard.find(metric.name) for each in (pairing.first, pairing.last)]
-    before, after = summaries
-    if before is None or not before.sample_size or (after is not None and after.sample_size):
+    """The metric where the baseline alone has values of it, among the common questions."""
+    before, after = (len(values) for values, _ in pairing.sides(metric))
+    if not before or after:
         return None
-    reason = (after.reason if after is not None else None) or "the run did not measure it"
-    return VanishedMetric(name=metric.name, group=metric.group.value, n=before.sample_size, reason=reason)
+    summary = pairing.last.run.scorecard.find(metric.name)
+    reason = (summary.reason if summary is not None else None) or "the run did not measure it"
+    return VanishedMetric(name=metric.name, group=metric.group.value, n=before, reason=reason)
 
 
 def _with_verdicts(

@@ -136,9 +136,7 @@ def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str
     return titles, filled, filled - not_files
 
 
-def _notes(
-    fields: Collection[str], used: Collection[str], metadata: Iterable[str], answers: Collection[str]
-) -> Iterator[str]:
+def _notes(fields: Collection[str], used: Collection[str], metadata: list[str], answers: list[str]) -> Iterator[str]:
     kept = []
     for title in metadata:
         meant = [field for field in QUESTION_COLUMNS if field not in fields and plain_name(title) in field.split("_")]
@@ -148,6 +146,8 @@ def _notes(
             kept.append(title)
     if kept:
         yield f"kept as metadata: {', '.join(kept)} (`columns` names what is read otherwise)"
+    if "gold_document_ids" in used and {"gold_passages", "gold_chunk_ids"}.isdisjoint(used):
+        yield "gold is known by the document alone: any chunk of it counts"
     if "rubric" in used:
         yield "questions with a rubric: the metric `rubric` has a judge decide on each answer by its own"
     if answers:

@@ -92,7 +92,7 @@ class RubricConfig(Record):
     def _tell_answers_apart(cls, labels: dict[str, float]) -> dict[str, float]:
         undecided = {label_key(word) for word in UNDECIDED if word}
         if len({*map(label_key, labels)} - undecided) < len(labels):
-            none = f"none be {_UNDECIDED!r}, which as '?', 'n/a', 'skip' and 'unsure' says that nobody decided"
+            none = f"none be {_UNDECIDED!r}, which like '?', 'n/a', 'skip' and 'unsure' stands for no decision"
             raise ValueError(f"must differ in more than case and the signs between words, and {none}")
         if len(set(labels.values())) < 2 or "" in labels:
             raise ValueError("must be two labels or more, with different values")

@@ -109,7 +109,7 @@ class SectionAccuracy(_Citation):
     needs = _Citation.needs | {Need.SECTIONS}
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        without = None if _with_section(question) else "the gold passages name no document and section"
+        without = None if _with_section(question) else "the gold passages do not name both document and section"
         return super().not_applicable_to(question) or without
 
     def share(self, sample: Sample, sources: list[CitedSource]) -> float | Lack:

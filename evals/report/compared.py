@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from evals.compare.models import MAIN, Comparison, MetricPair, ParetoFront, RunComparison
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.wording import bounded, by_reason, interval_end, number
+from evals.scoring.config import percent
 from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad", "changed": "doubtful"}
 _SHOWN, _NAMED, _TOLD = 5, 8, 3
-"""Differences and changes of outcome that are shown; ids of a list; questions that fared worse, with their text."""
+"""Differences and changes of outcome that are shown; ids of a list; questions of it that are shown with their text."""
 
 
 def comparison_parts(comparison: Comparison, *, every: bool = False) -> Iterator[ShownPart]:
@@ -31,6 +32,8 @@ def comparison_parts(comparison: Comparison, *, every: bool = False) -> Iterator
         yield from reason_lines(one, every=every)
         yield from change_lines(one, every=every)
         yield EMPTY
+    if (least := min(head.coverage for head in comparison.runs)) < 1:
+        yield TextLine(f"the scores are of {percent(least)} of their weight: the rest is not measured", "faint")
     yield from (TextLine(f"! {warning}", "doubtful") for warning in comparison.warnings)
     shown = comparison.differences if every else comparison.differences[:_SHOWN]
     yield from (TextLine(f"differs: {one_line(line, 150)}", "faint") for line in shown)
@@ -127,9 +130,11 @@ def change_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
             ids = [change.question_id for change in changes]
             listed = ", ".join(ids if every else ids[:_NAMED]) + ("" if every or len(ids) <= _NAMED else ", …")
             yield TextLine(f"{share(len(ids), one.common, 'question')} scored {title}: {listed}", tone)  # type: ignore[arg-type]
-    for change in one.lost if every else one.lost[:_TOLD]:
-        moved = ", ".join(f"{name} {before:.3g} → {after:.3g}" for name, (before, after) in [*change.moved.items()][:3])
-        yield TextLine(f"  {change.question_id}: {one_line(change.question, 100)} ({moved})", "faint")
+        for change in changes if every else changes[:_TOLD]:
+            values = [f"{name} {before:.3g} → {after:.3g}" for name, (before, after) in change.moved.items()]
+            yield TextLine(
+                f"  {change.question_id}: {one_line(change.question, 100)} ({', '.join(values[:3])})", "faint"
+            )
     for move in one.moves if every else one.moves[:_SHOWN]:
         named = ", ".join(move.questions[:_NAMED]) + (", …" if len(move.questions) > _NAMED else "")
         yield TextLine(f"  {len(move.questions)} × {move.first.value} → {move.last.value}: {named}", "faint")

@@ -65,7 +65,7 @@ def part_lines(parts: Iterable[ShownPart]) -> Iterator[str]:
             yield from table_lines(part)
         elif part.text.strip():
             text = escaped(part.text.strip(), part.limit or 600)
-            yield f"**{text}**\n\n" if part.tone == "strong" else f"- {text}\n"
+            yield f"\n**{text}**\n\n" if part.tone == "strong" else f"- {text}\n"
 
 
 def run_lines(saved: SavedRun) -> Iterator[str]:
@@ -80,7 +80,7 @@ def to_markdown(saved: SavedRun) -> Iterator[str]:
     """A whole run: also notes, and examples of what went wrong."""
     yield from run_lines(saved)
     notes = [TextLine(note) for note in summary.notes_of(saved.run)]
-    yield from part_lines([TextLine("\nNotes", "strong"), *notes] if notes else [])
+    yield from part_lines([TextLine("Notes", "strong"), *notes] if notes else [])
     yield from _examples(saved)
 
 

@@ -177,7 +177,7 @@ def test_questions_whose_gold_changed_are_left_out_and_named(hits: Cli, hit: Cli
     hit("bbbb", 30, questions={"q3": {"expected_answer": "Something else."}})
     out = " ".join(compare("aaaa", "bbbb").out.split())
     assert "over 39 common questions" in out
-    assert "1 question has another text or other gold in bbbb, and is left out: q3" in out
+    assert "1 question with another text or other gold in bbbb left out: q3" in out
 
 
 def test_questions_that_ended_in_another_way_are_listed(save: Cli, compare: Cli) -> None:

@@ -92,14 +92,14 @@ def test_a_question_whose_gold_names_no_section_is_not_lost_to_a_failure(measure
             GoldPassage(text="gold", document_id="guide"),
             _chunk("guide", "Fire"),
             [Citation(index=1)],
-            "the gold passages name no document and section",
+            "the gold passages do not name both document and section",
             id="gold without section",
         ),
         pytest.param(
             GoldPassage(text="gold", section="Fire"),
             _chunk("guide", "Fire"),
             [Citation(index=1)],
-            "the gold passages name no document and section",
+            "the gold passages do not name both document and section",
             id="gold without document",
         ),
         pytest.param(

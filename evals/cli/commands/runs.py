@@ -34,7 +34,6 @@ from evals.scoring.outcomes import WENT_WRONG, Outcome
 from evals.scoring.saved import SavedRun
 from evals.store.runs import DEFAULT_RUNS_DIR, RunStore, SavedRuns, command, folder_of, refuse_damaged
 
-_FAILED_SHOWN = 3
 _MOST = 50
 """Runs that are printed."""
 
@@ -169,7 +168,7 @@ def _parts_of(saved: SavedRun, flags: ShowFlags) -> Iterator[ShownPart]:
     elif flags.by is not None:
         yield from slice_parts(saved, flags.by)
     elif flags.failed is not None:
-        most = len(saved.log) if flags.every else _FAILED_SHOWN
+        most = len(saved.log) if flags.every else 3
         yield from views.failed_parts(saved, Outcome(flags.failed), most, folder)
     else:
         yield from views.run_parts(saved, folder, every=flags.every)
