@@ -138,7 +138,7 @@ class Judging:
 
     def _employ(self, most: int) -> None:
         """Have another worker, unless there are enough."""
-        if len(self._workers) < most:
+        if sum(not worker.done() for worker in self._workers) < most:
             worker = asyncio.create_task(self._work())
             self._workers.add(worker)
             worker.add_done_callback(self._workers.discard)
