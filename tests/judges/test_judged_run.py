@@ -170,8 +170,7 @@ def test_two_runs_at_once_may_pay_twice_and_lose_nothing(config: Configure, mess
         return list(await asyncio.gather(*(EvaluationRunner(settings).run() for _ in range(2))))
 
     first, second = asyncio.run(both())
-    assert first.status == second.status == "complete"
-    assert scores(first) == scores(second)
+    assert (first.status, second.status, scores(first)) == ("complete", "complete", scores(second))
     assert money(first)[0] + money(second)[0] == calls(messages_api)
 
 
@@ -193,8 +192,7 @@ def test_a_verdict_that_the_judge_flags_is_left_out(
     messages_api.script({"schema_has": "claims", "then": flagged}, JUDGE)
     run = run_evaluation(config(suite=[], metrics=["faithfulness"], judge={"on_injection": setting}))
     (summary,) = run.scorecard.metrics
-    assert (summary.value == 0.0) is counted
-    assert (summary.counts.injection > 0) is not counted
+    assert (summary.value == 0.0, summary.counts.injection > 0) == (counted, not counted)
     assert any("data may hold a prompt injection" in note for note in run.notes)
 
 

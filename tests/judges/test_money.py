@@ -177,12 +177,13 @@ def test_a_flip_is_a_pair_of_repeats_that_disagree(labels: str, rate: float | No
 
 
 def test_labels_of_a_list_are_compared_by_ids_or_shares() -> None:
-    """Claims that each repeat finds anew have none."""
+    """Claims that each repeat finds anew have none. In the mean, each kind of decision weighs the same."""
     by_id = [{"claims": [{"id": 1, "verdict": x}, {"id": 2, "verdict": "a"}]} for x in "ab"]
     by_share = [{"claims": [{"verdict": x} for x in labels]} for labels in ("ab", "aaab")]
-    for replies, rates in ((by_id, [1.0, 0.0]), (by_share, [0.25])):
-        found = disagreements([verdict(repeat=n, reply=reply) for n, reply in enumerate(replies)])
-        assert found == {"answer_relevancy": rates}
+    kinds = {"relevancy": by_id, "claims": by_share}
+    verdicts = [verdict(kind, repeat=n, reply=reply) for kind, said in kinds.items() for n, reply in enumerate(said)]
+    assert disagreements(verdicts) == {"relevancy": [1.0, 0.0], "claims": [0.25]}
+    assert record(verdicts, repeats=2).flip_rate == (0.5 + 0.25) / 2
 
 
 @pytest.mark.parametrize(

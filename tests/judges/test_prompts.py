@@ -202,6 +202,7 @@ def test_a_changed_prompt_is_asked_anew(config: Configure, messages_api: Any, tm
         ({"max_tokens": "many"}, "max_tokens: must be a whole number, not 'many'"),
         ({"schema": {"type": "object"}}, "schema: must be that of our prompt"),
         ({"name": "other"}, "name: must be that of our prompt"),
+        ({"checks": []}, "checks: must be that of our prompt"),
         ({"hint": "x"}, "hint: unknown key"),
     ],
 )
