@@ -99,10 +99,10 @@ def test_a_record_sums_what_was_paid() -> None:
     """Retries, failures and earlier tries included; a cached reply costs nothing and says what it saved."""
     earlier = JudgeSpending(calls=1, usage=USAGE, cost_usd=0.01)
     useless = verdict(reply=None, failure="unparsable", attempts=2, cost_usd=0.02, usage=USAGE + USAGE)
-    cached = verdict(attempts=0, cost_usd=0.0, usage=None, cached=True, saved_usd=0.03)
+    cached = verdict(attempts=0, cost_usd=0.0, usage=None, earlier=earlier, cached=True, saved_usd=0.03)
     found = record([verdict(), useless], [verdict(earlier=earlier), cached], [])
-    assert (found.calls, found.cached, found.cost_usd, found.saved_usd) == (5, 1, pytest.approx(0.05), 0.03)
-    assert (found.usage.output_tokens, found.unpriced, found.cost_per_query_usd) == (5000, 0, pytest.approx(0.025))
+    assert (found.calls, found.cached, found.cost_usd, found.saved_usd) == (6, 1, pytest.approx(0.06), 0.03)
+    assert (found.usage.output_tokens, found.unpriced, found.cost_per_query_usd) == (6000, 0, pytest.approx(0.03))
 
 
 def test_a_record_says_who_judged_by_what_and_what_is_missing() -> None:
