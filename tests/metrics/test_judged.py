@@ -66,6 +66,11 @@ class Rate(Single):
     aggregation = Aggregation.RATE
 
 
+class Count(Single):
+    name = "count"
+    aggregation = Aggregation.SUM
+
+
 class Pair(Single):
     name = "pair"
     inquiries = (ALONE, JudgeTask("other", "p5", lambda _case: {}))
@@ -197,12 +202,13 @@ def test_a_failed_first_stage_is_the_reason_for_all_that_builds_on_it(failure: s
         (Rate, [1.0, 0.0, 1.0, 0.0], 0.0),
         (Rate, [1.0, 1.0, 1.0, 0.0], 1.0),
         (Rate, [1.0, "refused", 0.0], 0.0),
+        (Count, [1.0, 0.0], 0.0),
     ],
 )
 def test_repeats_give_the_median(
     judged_case: MakeCase, metric: type[JudgedMetric], said: list[Any], value: float
 ) -> None:
-    """Of an even number the mean of the middle two, but for rates the lower one: half a yes is no."""
+    """Of an even number the mean of the middle two, but for rates and counts the lower: half a yes is no."""
     assert metric().score(judged_case({"alone": values(*said)})).value == pytest.approx(value)
 
 
