@@ -49,7 +49,7 @@ class EvalsError(Exception):
 
     exit_code = 2
     mask: ClassVar[Callable[[str], str]] = staticmethod(str)
-    """Takes out of a message what is secret; replaced when there is something (`credentials.known`)."""
+    """Takes out of a message what is secret; replaced when there is something (`secrets.remember`)."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         message, hint = EvalsError.mask(message), EvalsError.mask(hint) if hint else None

@@ -104,7 +104,7 @@ class CallFailed(Exception):  # noqa: N818 - what it is
 
 
 class Model(Protocol):
-    """What `LLMJudge` asks. `effort`, `batched` and `concurrency` are optional."""
+    """What `LLMJudge` asks. `effort` and `batched` are optional; one that is batched has `forget` too."""
 
     model: str
     origin: str
@@ -122,7 +122,7 @@ class Model(Protocol):
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host, port and path of an address, without login, query and a last `/v1`: it is saved and shown."""
+    """Scheme, host, port and path of an address, without login, query and a path `/v1`: it is saved and shown."""
     parts = urlsplit(url)
     origin, path = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower(), parts.path.rstrip("/")
     return origin if path == "/v1" else origin + path

@@ -93,7 +93,7 @@ class Ahead(NamedTuple):
 
     expected: float
     most: float
-    """It cannot cost more: no token has fewer than two bytes, and the reply is as long as it may be."""
+    """An upper estimate: a token for each two bytes that are sent, and a reply as long as it may be."""
 
 
 def cost_ahead(call: Call, written: int, price: Callable[[JudgeUsage], float | None]) -> Ahead:

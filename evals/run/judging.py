@@ -48,7 +48,7 @@ class Judging:
         before: The judge of the resumed run.
         free: By question, verdicts of other runs, which cost this one nothing.
         max_error_rate: The run is incomplete where more of the decisions are lost.
-        observer: Receives the progress and of what must be known.
+        observer: Receives the progress, and what must be known.
     """
 
     def __init__(

@@ -29,9 +29,6 @@ from evals.text.decoding import parse_stored, read_whole
 from evals.text.numbers import share
 from evals.text.yaml_files import first_problem
 
-# Runs by id, name, path or "last", and the commands that name them.
-
-
 # Commands that a message advises, such that they can be run as they stand.
 
 
