@@ -123,10 +123,10 @@ class ScriptedJudge:
     async def complete(self, call: Any) -> Any:
         """Reply."""
         from evals.judges.models import JudgeReply
-        from evals.judges.prompts import load_prompt, prompt_names, usual_reply
+        from evals.judges.prompts import load_prompt, prompt_names, typical_reply
 
         prompt = next(each for each in map(load_prompt, prompt_names()) if each.system == call.system)
-        reply = usual_reply(prompt, json.loads(call.content))
+        reply = typical_reply(prompt, json.loads(call.content))
         return JudgeReply(json.dumps(reply), model=self.model)
 
     async def aclose(self) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from evals.answers.files import each_answer
+from evals.answers.files import saved_answers
 from evals.config import EvalConfig
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import parse_metric, select
@@ -145,7 +145,7 @@ def notes_on_answers(records: Iterable[EvalRecord], settings: ScoreSettings) -> 
 
 def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:
     """Saved answers by the ids of their questions."""
-    return dict(each_answer(path, columns))
+    return dict(saved_answers(path, columns))
 
 
 def valued_run(

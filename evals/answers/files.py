@@ -34,7 +34,7 @@ _OWN = _FIELDS.union(*_ASKED.values())
 """Columns of our own form, in which a column of another name is a slip."""
 
 
-def each_answer(
+def saved_answers(
     path: Path, named: Mapping[str, str] | None = None, *, reference: str | None = None
 ) -> Iterator[tuple[str, EvalResponse]]:
     """Read saved answers one after the other, each with the id of its question; of a file of lines none is held.

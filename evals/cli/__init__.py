@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[type[Flags], str, str]] = {
 """In the order of the help: the flags, whose docstring is the help of the command; the function below `commands` that
 is given them; the title under which the help shows it."""
 
-_SELDOM = (20_000, 20, 100)
+_GC_THRESHOLDS = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
 
 app = typer.Typer(
@@ -123,7 +123,7 @@ def main() -> None:
     """Run the command line; exit codes are those of `evals.errors`."""
     from evals.cli.terminal import end_like_ctrl_c, prepare_streams, run
 
-    gc.set_threshold(*_SELDOM)
+    gc.set_threshold(*_GC_THRESHOLDS)
     prepare_streams()
     end_like_ctrl_c()
     raise SystemExit(run(app))

@@ -76,7 +76,7 @@ class HubSource:
     revision: str | None = None
 
 
-def home_of(folder: Path, name: str, source: HubSource) -> Path:
+def dataset_folder(folder: Path, name: str, source: HubSource) -> Path:
     """The folder of a dataset in a data directory: a clone of its repository, `owner__name`, else our name."""
     clone = folder / source.repo.replace("/", "__")
     return clone if clone.is_dir() else folder / name
@@ -125,7 +125,7 @@ def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
         HubUnreachableError: The hub cannot be reached and the cache does not hold the dataset.
         DatasetError: The hub answers, but the dataset cannot be loaded.
     """
-    online = settle_hub()
+    online = probe_hub()
     quiet = () if sys.stderr.isatty() else ("HF_DATASETS_DISABLE_PROGRESS_BARS", "HF_HUB_DISABLE_PROGRESS_BARS")
     for name in ("HF_HUB_DISABLE_TELEMETRY", *quiet):
         os.environ.setdefault(name, "1")
@@ -149,7 +149,7 @@ def hub_rows(source: HubSource, config: str | None = None) -> DatasetRows:
 
 
 @cache
-def settle_hub() -> bool:
+def probe_hub() -> bool:
     """Whether the hub answers, asked once in a process; where it does not, its libraries read their cache only."""
     import httpx  # noqa: PLC0415
     from huggingface_hub import constants  # noqa: PLC0415
@@ -293,7 +293,7 @@ class HubRowsLoader(BaseDatasetLoader):
         """The rows, of the hub or of a folder."""
         if options.data_dir is None:
             return hub_rows(self.hub, options.config)
-        return local_rows(home_of(options.data_dir, self.name, self.hub), options.config, self.hub)
+        return local_rows(dataset_folder(options.data_dir, self.name, self.hub), options.config, self.hub)
 
     def draw(self, rows: DatasetRows, options: LoadOptions) -> list[int]:
         """Places of the rows drawn, in the order of the draw."""

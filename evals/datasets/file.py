@@ -76,7 +76,7 @@ def read_file(
     if len(titles) == 2 and not any(map(is_known, titles)) and _TOPICS.fullmatch(source.name):
         raise withdrawn_file("TREC topics", source.name)
     if {"_id", "text"} <= titles and not titles & {"title", "question"}:  # documents have titles
-        rows, columns = _judged(source, rows, draft), {"question": "text", **(columns or {})}
+        rows, columns = _with_qrels(source, rows, draft), {"question": "text", **(columns or {})}
     flattened = DiskList(rows, scratch)
     layout = find_columns(path.name, (row for _, row in flattened), columns or {}, answered=answered)
     draft.questions = DiskList(_questions(flattened, layout, draft.dropped), scratch)
@@ -149,7 +149,7 @@ _QRELS = ("query-id", "corpus-id", "score")
 """The columns of BEIR's judgements."""
 
 
-def _judged(path: Path, queries: Iterable[Row], draft: Draft) -> Iterator[Row]:
+def _with_qrels(path: Path, queries: Iterable[Row], draft: Draft) -> Iterator[Row]:
     """The queries that have a relevant document, with these as gold; all of them where nothing judges."""
     own, splits = path.with_name("qrels.tsv"), sorted(path.parent.glob("qrels/*.tsv"))
     chosen = [own] if own.is_file() else [split for split in splits if split.name == "test.tsv"] or splits

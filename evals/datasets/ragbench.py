@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from evals.datasets.base import DatasetRows, Draft, HubRowsLoader, HubSource, LoadOptions, columns_of, home_of
+from evals.datasets.base import DatasetRows, Draft, HubRowsLoader, HubSource, LoadOptions, columns_of, dataset_folder
 from evals.datasets.file import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
@@ -65,7 +65,7 @@ class RAGBenchLoader(HubRowsLoader):
             raise DatasetError(f"ragbench has no subset {options.config!r}", hint)
         if options.config is not None or options.data_dir is None:
             return list(DOMAINS) if options.config is None else [options.config]
-        home = home_of(options.data_dir, self.name, self.hub)
+        home = dataset_folder(options.data_dir, self.name, self.hub)
         return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
     def question_of(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:

@@ -69,7 +69,7 @@ def read_rows(
         rows = _parquet_rows(path)
     elif ending in _SHEETS:
         sheet, note = read_sheet(path, is_known)
-        rows = _titled(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheet))
+        rows = _rows_with_header(path.name, ((f"{path.name}, row {number}", cells) for number, cells in sheet))
     elif ending in TABLES:
         text, note = read_text(path, windows=True)
         rows = csv_rows(path.name, text, is_known)
@@ -152,13 +152,13 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     lines = ((f"{name}, row {n} (line {reader.line_num})", cells) for n, cells in enumerate(filter(None, reader)))
     try:
-        for where, row in _titled(name, lines):
+        for where, row in _rows_with_header(name, lines):
             yield where, {title: cell[1:] if _GUARDED.match(cell) else cell for title, cell in row.items()}
     except csv.Error as error:
         raise DatasetError(f"{name}, line {reader.line_num}: not valid CSV ({error})") from error
 
 
-def _titled(name: str, lines: Iterator[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
+def _rows_with_header(name: str, lines: Iterator[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
     """The cells of each line by the titles of the first; those without a title are left out, as an index has none."""
     titles = [str(title).strip() for title in next(lines, ("", ()))[1]]
     if twice := [title for title, times in Counter(titles).items() if title and times > 1]:

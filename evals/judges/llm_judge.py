@@ -12,7 +12,7 @@ from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_MODEL, DEFAULT
 from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, Model
 from evals.judges.money import Ahead, Budget, BudgetSpent, PriceOf, cost_ahead, thinking_allowance
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
-from evals.judges.replies import FLAG, MisfitError, ReplyReading, fitted, read
+from evals.judges.replies import FLAG, ReplyFormatError, ReplyReading, fitted, read
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
 
 FAILURES_IN_A_ROW = 8
@@ -138,7 +138,7 @@ class LLMJudge:
             return kept
         verdict: JudgeVerdict | None = None
         best, total = ReplyReading(), JudgeSpending()
-        with self._announced(key) as pending:
+        with self._in_flight_entry(key) as pending:
             for is_last in (False, True):
                 try:
                     reading, spent = await self._send(call, request)
@@ -178,7 +178,7 @@ class LLMJudge:
         return verdict.model_copy(update={"cost_usd": 0.0, "cached": True, "saved_usd": saved})
 
     @contextmanager
-    def _announced(self, key: str) -> Iterator[asyncio.Future[JudgeVerdict | None]]:
+    def _in_flight_entry(self, key: str) -> Iterator[asyncio.Future[JudgeVerdict | None]]:
         """Let equal requests wait for the reply that this one gets; they ask themselves where it gets none."""
         pending = self._in_flight[key] = asyncio.get_running_loop().create_future()
         try:
@@ -224,7 +224,7 @@ class LLMJudge:
                 self.closing = True
                 raise NotAsked from None
             except CallFailed as error:
-                self._count(error)
+                self._register_failure(error)
                 if error.sent:
                     self._bill(None, ahead)
                 spent = JudgeSpending(calls=1, unpriced=int(error.sent))
@@ -244,7 +244,7 @@ class LLMJudge:
     def _cost(self, usage: JudgeUsage | None) -> float | None:
         return None if usage is None else self._price(self.identity.model, usage)
 
-    def _count(self, error: CallFailed) -> None:
+    def _register_failure(self, error: CallFailed) -> None:
         """Count a failed call; what no further call would survive, and eight in a row, end the judging."""
         self._failures += 1
         lasting = self._failures >= FAILURES_IN_A_ROW
@@ -279,7 +279,7 @@ def is_usable(reply: dict[str, Any] | None, request: VerdictRequest) -> bool:
     """Whether a saved reply, in which items may be marked, can be read as one to the request."""
     try:
         fitted(load_prompt(request.prompt), reply, request.data)
-    except MisfitError:
+    except ReplyFormatError:
         return False
     return True
 

@@ -179,10 +179,10 @@ class SdkModel(ABC):
     @classmethod
     def lacks_key(cls, base_url: str | None) -> bool:
         """Whether a key is needed and none is there."""
-        return cls.is_vendors(base_url) and not any(map(key_in, cls.key_variables))
+        return cls.has_list_prices(base_url) and not any(map(key_in, cls.key_variables))
 
     @classmethod
-    def is_vendors(cls, base_url: str | None) -> bool:
+    def has_list_prices(cls, base_url: str | None) -> bool:
         """Whether it is the vendor, or a gateway to it, that is reached: then its prices hold."""
         home, host = urlsplit(cls.home).hostname, urlsplit(cls.address(base_url)).hostname or ""
         return not cls.imitated or f".{host}".endswith(f".{home}")
@@ -248,8 +248,8 @@ class SdkModel(ABC):
         """What an error status means."""
         status, body = error.status_code, error.body
         inner = body.get("error", body) if isinstance(body, dict) else body
-        told = inner.get("message") if isinstance(inner, dict) else inner
-        message = self._clean(f"HTTP {status}: {told or error.message}")
+        detail = inner.get("message") if isinstance(inner, dict) else inner
+        message = self._clean(f"HTTP {status}: {detail or error.message}")
         if status == 402 or (status in {400, 403, 429} and _SPENT.search(str(body))):
             return CallFailed(message, "spend_limit", fatal=True)
         if status in {401, 403, 404} or "model_not_found" in str(body):
@@ -333,9 +333,9 @@ def read_result(result: Any) -> JudgeReply:
     """
     if result.type == "succeeded":
         return read_message(result.message)
-    told = result.error.error if result.type == "errored" else None
-    kind: JudgeFailure = "rejected" if told and told.type == "invalid_request_error" else "transport"
-    raise CallFailed(f"its batch says {result.type}" + (f": {told.message}" if told else ""), kind)
+    detail = result.error.error if result.type == "errored" else None
+    kind: JudgeFailure = "rejected" if detail and detail.type == "invalid_request_error" else "transport"
+    raise CallFailed(f"its batch says {result.type}" + (f": {detail.message}" if detail else ""), kind)
 
 
 class OpenAIModel(SdkModel):
@@ -352,7 +352,7 @@ class OpenAIModel(SdkModel):
 
     def _connect(self, key: str | None, **options: Any) -> Any:
         self._keyless = {} if key else {"extra_headers": {"Authorization": self._sdk.Omit()}}
-        self._bound, self._limit = True, "max_completion_tokens"
+        self._schema_accepted, self._limit_name = True, "max_completion_tokens"
         return self._sdk.AsyncOpenAI(api_key=key or "none", **options)
 
     async def _ask(self, call: Call) -> JudgeReply:
@@ -363,30 +363,30 @@ class OpenAIModel(SdkModel):
             except self._sdk.APIStatusError as error:
                 if error.status_code == 400 and str(error.code) in {"content_filter", "content_policy_violation"}:
                     return JudgeReply("", "refused")
-                if error.status_code not in {400, 422, 500, 501} or not self._leaves_out(
+                if error.status_code not in {400, 422, 500, 501} or not self._drop_refused_parameter(
                     params, f"{error.param} {error.body}"
                 ):
                     raise
 
-    def _leaves_out(self, params: Mapping[str, Any], told: str) -> bool:
+    def _drop_refused_parameter(self, params: Mapping[str, Any], detail: str) -> bool:
         """Whether the server refuses a parameter that was sent, which is left out, or named otherwise, from now on."""
         limit = next((name for name in ("max_completion_tokens", "max_tokens") if name in params), "")
-        if "response_format" in params and re.search(r"response_format|json_schema", told):
-            self._bound = False
-        elif limit and limit in told:
-            self._limit = "max_tokens" if limit == "max_completion_tokens" and "max_tokens" in told else ""
+        if "response_format" in params and re.search(r"response_format|json_schema", detail):
+            self._schema_accepted = False
+        elif limit and limit in detail:
+            self._limit_name = "max_tokens" if limit == "max_completion_tokens" and "max_tokens" in detail else ""
         else:
             return False
         return True
 
     def _params(self, call: Call) -> dict[str, Any]:
         form = {"name": "verdict", "strict": True, "schema": call.schema}
-        system = call.system if self._bound else f"{call.system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
+        system = call.system if self._schema_accepted else f"{call.system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
         params = {
             "model": self.model,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
-            "response_format": {"type": "json_schema", "json_schema": form} if self._bound else None,
-            self._limit: call.max_tokens if self._limit else None,
+            "response_format": {"type": "json_schema", "json_schema": form} if self._schema_accepted else None,
+            self._limit_name: call.max_tokens if self._limit_name else None,
             "reasoning_effort": self.effort,
         }
         return {name: value for name, value in params.items() if value is not None}
@@ -411,10 +411,10 @@ def _read_completion(completion: Any) -> JudgeReply:
         cache_write_tokens=_at(used, "prompt_tokens_details", "cache_write_tokens"),
     )
     calls = "".join(_at(call, "function", "arguments") or "" for call in message.tool_calls or [])
-    places = [message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning")]
+    candidates = [message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning")]
     if isinstance(message.content, list):  # of parts {"type": "text", "text": …}
-        places[0] = "".join(part.get("text") or "" for part in message.content if part.get("type") == "text")
-    text = next((place for place in places if isinstance(place, str) and place.strip()), "")
+        candidates[0] = "".join(part.get("text") or "" for part in message.content if part.get("type") == "text")
+    text = next((text for text in candidates if isinstance(text, str) and text.strip()), "")
     stops = {"length": "truncated", "content_filter": "refused"}
     stop: Any = "refused" if _at(message, "refusal") else stops.get(choice.finish_reason, "end")
     return JudgeReply(text, stop, completion.model, usage)

@@ -57,7 +57,7 @@ def judge_price(prices: Mapping[str, PriceConfig], provider: str, base_url: str 
     def price(model: str, usage: JudgeUsage) -> float | None:
         if model in prices:
             return prices[model].cost(usage) * (BATCH_SHARE if batch else 1)
-        listed = PROVIDERS[provider].is_vendors(base_url)
+        listed = PROVIDERS[provider].has_list_prices(base_url)
         return list_price(provider, model, usage, batch=batch) if listed else None
 
     return price

@@ -132,14 +132,14 @@ class PromptBook:
 _MOST_WRITTEN = 16_000
 """Tokens that a call may write at first; twice as many where that did not do."""
 
-_SHORT, _GENEROSITY = 300, 3
+_TYPICAL_TOKENS, _EXCESS_FACTOR = 300, 3
 """Tokens of a reply for which the prompt's room is meant; the excess of a longer one counts threefold."""
 
 
 def call_of(request: VerdictRequest, repeat: int = 0, *, again: bool = False) -> Call:
     """What is sent to a model for a repeat of a request; `again` where other repeats send the same data."""
     prompt = load_prompt(request.prompt)
-    more = _GENEROSITY * max(0, usual_tokens(request) - _SHORT)
+    more = _EXCESS_FACTOR * max(0, usual_tokens(request) - _TYPICAL_TOKENS)
     room = max(prompt.max_tokens, min(_MOST_WRITTEN, prompt.max_tokens + more))
     content = json.dumps(request.data, ensure_ascii=False)
     return Call(prompt.system, content, prompt.schema, room, again=again, repeat=repeat)
@@ -162,7 +162,7 @@ _OTHER_LENGTH, _CHARACTERS_A_CLAIM = 60, 110
 
 def usual_tokens(request: VerdictRequest) -> int:
     """Tokens of a reply of the usual size, without thinking."""
-    return len(json.dumps(usual_reply(load_prompt(request.prompt), request.data))) // CHARACTERS_A_TOKEN
+    return len(json.dumps(typical_reply(load_prompt(request.prompt), request.data))) // CHARACTERS_A_TOKEN
 
 
 def usual_usage(request: VerdictRequest, call: Call) -> JudgeUsage:
@@ -171,19 +171,19 @@ def usual_usage(request: VerdictRequest, call: Call) -> JudgeUsage:
     return JudgeUsage(input_tokens=sent + kept, output_tokens=usual_tokens(request), cache_read_tokens=kept)
 
 
-def usual_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:
+def typical_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:
     """A made-up reply of the prompt's form and of the usual size, for estimates.
 
     Args:
         prompt: What would be asked.
         data: What the judge would be given.
     """
-    wanted = {check["items"]: list(data[check["of"]]) for check in prompt.checks if check["kind"] == "ids"}
-    wanted |= {check["items"]: [{"id": name} for name in check["are"]] for check in prompt.checks if "are" in check}
+    expected = {check["items"]: list(data[check["of"]]) for check in prompt.checks if check["kind"] == "ids"}
+    expected |= {check["items"]: [{"id": name} for name in check["are"]] for check in prompt.checks if "are" in check}
     text = str(data.get("answer") or data.get("expected_answer") or "")
     claims: list[Mapping[str, Any]] = [{}] * max(1, round(len(text) / _CHARACTERS_A_CLAIM))
     return {
-        name: [_usual(part["items"], item) for item in wanted.get(name, claims)]
+        name: [_usual(part["items"], item) for item in expected.get(name, claims)]
         if part["type"] == "array"
         else _usual(part, {}, name)
         for name, part in prompt.schema["properties"].items()

@@ -89,7 +89,7 @@ class VerdictTally:
         missing = share(failures.total(), counts["decisions"], "decision")
         kinds = ", ".join(f"{count} {kind}" for kind, count in failures.most_common())
         same = re.compile(rf"{re.escape(judge.model)}(?:[-@:]?(?:20\d\d-?[01]\d-?[0-3]\d|latest))?", re.IGNORECASE)
-        others = sorted(model[:100] for model in self._models if not same.fullmatch(model))
+        models = sorted(model[:100] for model in self._models if not same.fullmatch(model))
         unknown = spent.unpriced if spent.known_cost_usd is not None else 0
         notes = {
             f"budget is spent: {counted(prevented, 'decision', 'was')} not made": prevented,
@@ -103,7 +103,7 @@ class VerdictTally:
             f"{agree(lost, 'it counts', 'they count')} as cannot_tell": lost,
             f"data may hold a prompt injection: it says so itself of {counted(counts['flagged'], 'question')} "
             "(judge.on_injection)": counts["flagged"],
-            f"replies name another model than {judge.model}, which was asked: {', '.join(others[:3])}": others,
+            f"replies name another model than {judge.model}, which was asked: {', '.join(models[:3])}": models,
             f"cost is a lower bound: that of {share(unknown, spent.calls, 'call')} is not known": unknown,
         }
         return [f"{NOTE} {note}" for note, holds in notes.items() if holds]
@@ -127,9 +127,9 @@ def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
         for place, counts in labels.items():
             repeats[verdict.request, place].append(counts)
     rates: defaultdict[str, list[float]] = defaultdict(list)
-    for (request, _), every in repeats.items():
-        if len(every) > 1:
-            rates[request].append(fmean(_distance(*pair) for pair in combinations(every, 2)))
+    for (request, _), replies in repeats.items():
+        if len(replies) > 1:
+            rates[request].append(fmean(_distance(*pair) for pair in combinations(replies, 2)))
     return rates
 
 

@@ -76,8 +76,8 @@ def read(answer: JudgeReply, request: VerdictRequest) -> ReplyReading:
     prompt = load_prompt(request.prompt)
     shown = f"Your reply was:\n{answer.text}\n" if len(answer.text) <= _LONGEST_REPLY and answer.text.strip() else ""
     try:
-        reply = _only(prompt, answer.text, request.data)
-    except MisfitError as error:
+        reply = _single_reply(prompt, answer.text, request.data)
+    except ReplyFormatError as error:
         problem = str(error)[:_LONGEST_PROBLEM]
         remark = _AGAIN.format(problem=problem, shown=shown)
         return replace(unread, failure="unparsable", message=problem, remark=remark)
@@ -92,28 +92,28 @@ _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think
 _MOST_OBJECTS = 300
 
 
-def _only(prompt: Prompt, text: str, data: _Object) -> dict[str, Any]:
+def _single_reply(prompt: Prompt, text: str, data: _Object) -> dict[str, Any]:
     """The one reply that a text holds. Several that differ are none: neither of them may be a guess.
 
     Raises:
-        MisfitError: It holds none.
+        ReplyFormatError: It holds none.
     """
     text = text if text.lstrip().startswith("{") else _THOUGHT.sub("", text)
-    problem, fitting = MisfitError(f"not JSON: {text[:120]!r}"), list[dict[str, Any]]()
-    for values in (_written, _repaired):
+    problem, fitting = ReplyFormatError(f"not JSON: {text[:120]!r}"), list[dict[str, Any]]()
+    for values in (_json_objects, _repaired):
         for value in () if fitting else values(text):
             try:
                 fitting.append(fitted(prompt, without_surrogates(value), data))
-            except MisfitError as error:
+            except ReplyFormatError as error:
                 problem = error
     if not fitting:
         raise problem
     if any(reply != fitting[0] for reply in fitting):
-        raise MisfitError(f"{len(fitting)} replies in one, which differ")
+        raise ReplyFormatError(f"{len(fitting)} replies in one, which differ")
     return fitting[0]
 
 
-def _written(text: str) -> Iterator[Any]:
+def _json_objects(text: str) -> Iterator[Any]:
     """The objects of valid JSON in a text."""
     decoder, start = json.JSONDecoder(strict=False), text.find("{")
     for _ in range(_MOST_OBJECTS):
@@ -138,7 +138,7 @@ def _repaired(text: str) -> list[Any]:
 # The form of a reply, by the part of JSON schema that the prompts use.
 
 
-class MisfitError(ValueError):
+class ReplyFormatError(ValueError):
     """A reply that cannot be used; the message says why."""
 
 
@@ -151,7 +151,7 @@ def fitted(prompt: Prompt, value: Any, data: _Object) -> dict[str, Any]:
         data: What the judge was given to examine.
 
     Raises:
-        MisfitError: It has not the form, lacks an item that was asked about, or has too many.
+        ReplyFormatError: It has not the form, lacks an item that was asked about, or has too many.
     """
     if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
         value = inner
@@ -165,29 +165,29 @@ def _fitted(schema: _Object, value: Any, where: str) -> Any:
     kind = schema["type"]
     if kind == "object":
         if not isinstance(value, dict):
-            raise MisfitError(f"{where} is no object")
+            raise ReplyFormatError(f"{where} is no object")
         value = {**value, FLAG: False} if value.get(FLAG) is None else value
         if lacking := [name for name in schema["required"] if name not in value]:
-            raise MisfitError(f"{where} lacks {lacking[0]!r}")
+            raise ReplyFormatError(f"{where} lacks {lacking[0]!r}")
         known = schema["properties"].items()
         return {name: _fitted(part, value[name], f"{where}.{name}") for name, part in known if name in value}
     if kind == "array":
         if not isinstance(value, list):
-            raise MisfitError(f"{where} is no list")
+            raise ReplyFormatError(f"{where} is no list")
         return [_fitted(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value)]
     if "enum" in schema:
         labels = {folded(label): label for label in schema["enum"]}
         if not isinstance(value, str) or folded(value) not in labels:
-            raise MisfitError(f"{where} is {str(value)[:80]!r}, not one of {', '.join(schema['enum'])}")
+            raise ReplyFormatError(f"{where} is {str(value)[:80]!r}, not one of {', '.join(schema['enum'])}")
         return labels[folded(value)]
     if kind == "string":
         if value is not None and not isinstance(value, str | int | float):
-            raise MisfitError(f"{where} is no text")
+            raise ReplyFormatError(f"{where} is no text")
         return "" if value is None else str(value)
     try:
         return _READERS[kind].validate_python(str(value).strip().rstrip("%"))  # as text, true is no number
     except (ValidationError, KeyError):
-        raise MisfitError(f"{where} is no {kind}: {str(value)[:80]!r}") from None
+        raise ReplyFormatError(f"{where} is no {kind}: {str(value)[:80]!r}") from None
 
 
 def folded(label: str) -> str:
@@ -203,12 +203,12 @@ def _check(check: _Object, reply: _Object, data: _Object) -> None:
     name, items = check.get("items", ""), reply.get(check.get("items", ""), [])
     match check["kind"]:
         case "count" if len(items) != check["number"]:
-            raise MisfitError(f"{name}: {len(items)}, not {check['number']}")
+            raise ReplyFormatError(f"{name}: {len(items)}, not {check['number']}")
         case "range":
             for place in check["of"]:
                 number = reduce(getitem, place.split("."), reply)
                 if not check["low"] <= number <= check["high"]:
-                    raise MisfitError(f"{place} is {number}, not from {check['low']} to {check['high']}")
+                    raise ReplyFormatError(f"{place} is {number}, not from {check['low']} to {check['high']}")
         case "names":
             _compare(name, items, check["are"])
         case "ids":
@@ -223,7 +223,7 @@ def _compare(what: str, items: Iterable[_Object], wanted: Iterable[Any]) -> None
     lacking, extra = Counter(wanted), Counter(item["id"] for item in items)
     for difference, amount in ((lacking - extra, "nothing"), (extra - lacking, "too much")):
         if difference:
-            raise MisfitError(f"{what}: {amount} on {', '.join(map(str, list(difference)[:5]))}")
+            raise ReplyFormatError(f"{what}: {amount} on {', '.join(map(str, list(difference)[:5]))}")
 
 
 # Evidence: an item whose quotation is not there does not count.

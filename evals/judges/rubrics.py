@@ -38,7 +38,7 @@ def _citations(sample: Sample) -> list[dict[str, Any]]:
     return shown
 
 
-_SEEN: dict[str, Callable[[Sample], Any]] = {
+_INPUTS: dict[str, Callable[[Sample], Any]] = {
     "contexts": numbered_contexts,
     "citations": _citations,
     "expected_answer": lambda sample: sample.question.expected_answer,
@@ -83,8 +83,8 @@ class RubricConfig(Record):
     @classmethod
     def _can_be_seen(cls, sees: list[str]) -> list[str]:
         for name in sees or [""]:
-            if name not in _SEEN and not re.match(r"metadata\..", name):
-                raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_SEEN, 'metadata.KEY'])})")
+            if name not in _INPUTS and not re.match(r"metadata\..", name):
+                raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_INPUTS, 'metadata.KEY'])})")
         return list(dict.fromkeys(sees))
 
     @field_validator("labels")
@@ -117,18 +117,18 @@ def _examples(name: str, spec: RubricConfig) -> list[tuple[LabelRow, str]]:
     try:
         rows = [row for row in read_labels(spec.examples) if row.metric in {None, name} and row.answer is not None]
     except DatasetError as error:
-        raise _wrong(key, error.message, error.hint) from error
+        raise _error(key, error.message, error.hint) from error
     shown = [(row, row.label) for row in rows if row.label is not None and row.label not in UNDECIDED]
     if not shown:
-        raise _wrong(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
+        raise _error(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
     for row, label in shown:
         if label_key(label) not in own:
             hint = f"the labels of {name}: {', '.join(spec.labels)}"
-            raise _wrong(key, f"{row.where}: no label {label!r}", hint)
+            raise _error(key, f"{row.where}: no label {label!r}", hint)
     return [(row, own[label_key(label)]) for row, label in shown[:_MOST_EXAMPLES]]
 
 
-def _wrong(key: str, what: str, hint: str | None) -> ConfigError:
+def _error(key: str, what: str, hint: str | None) -> ConfigError:
     error = ConfigError(f"judged.{key}: {what}", hint)
     error.key = f"judged.{key}"
     return error
@@ -170,7 +170,7 @@ def _quoted(value: Any) -> str:
 
 def _keys(spec: RubricConfig) -> list[str]:
     """What the judge is given, last what it quotes: the answer where it sees it."""
-    plain = [key for key in _SEEN if key in spec.sees]
+    plain = [key for key in _INPUTS if key in spec.sees]
     return [*plain[:-1], *(key for key in spec.sees if key.startswith(_METADATA)), *plain[-1:]]
 
 
@@ -181,7 +181,7 @@ def _data(sample: Sample, spec: RubricConfig) -> dict[str, Any]:
             value = sample.question.metadata.get(key.removeprefix(_METADATA))
             data[key] = value if isinstance(value, str) else _quoted(value)
         else:
-            data[key] = _SEEN[key](sample)
+            data[key] = _INPUTS[key](sample)
     if "answer" in data and not data.keys().isdisjoint(("contexts", "citations")):
         data["answer"] = answer_citing_passages(sample)
     return data
@@ -218,7 +218,7 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
     taken = {ABSTENTION, *(task.name for task in asked), *(cls.pattern() for cls in METRICS)}
     if name in taken or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,60}", name):
         what = "is that of a metric or prompt of ours" if name in taken else "must be letters, digits and _"
-        raise _wrong(name, f"the name of a rubric {what}", "give it another name")
+        raise _error(name, f"the name of a rubric {what}", "give it another name")
     examples = _examples(name, spec)
     prompt, values = _prompt(name, spec, examples), set(spec.labels.values())
     is_share = min(values) >= 0 and max(values) <= 1

@@ -256,12 +256,12 @@ def check_choice(choice: ModelChoice) -> None:
         raise ConfigError(problem, "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers")
 
 
-def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:
+def load_semantics(choice: ModelChoice, probe_hub: Callable[[], bool]) -> Semantics:
     """Load the models; a package that is not installed is a reason, not an error.
 
     Args:
         choice: Which.
-        settle_hub: Says whether the hub answers, and keeps the libraries from trying where it does not; asked only
+        probe_hub: Says whether the hub answers, and keeps the libraries from trying where it does not; asked only
             where a model is not a folder.
 
     Raises:
@@ -276,7 +276,7 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
         if find_spec(package) is None:
             missing.append(package.replace("_", "-"))
             return None
-        reached = Path(model).is_dir() or settle_hub()
+        reached = Path(model).is_dir() or probe_hub()
         try:
             return _made(make, model, device=config.device, **options)
         except ConfigError:

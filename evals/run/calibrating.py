@@ -16,7 +16,7 @@ from evals.judges.rubrics import UNDECIDED, label_key
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.metrics.sample import CORRECTNESS
-from evals.run.judging import free_verdicts
+from evals.run.judging import without_cost
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
 from evals.schemas.dataset import EvalQuestion
@@ -36,7 +36,7 @@ _NO = ("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "
 _YES_OR_NO: dict[Label, float] = {word: float(word in _YES) for word in (*_YES, *_NO)}
 
 _EXACT = 1e-9
-"""What is computed may lack of a worth."""
+"""Rounding tolerance where a score is compared with a cut."""
 
 _SCALE_HINT = "give the label of the worst answer and that of the best: --scale 1,5"
 
@@ -233,7 +233,7 @@ def labelled_answers(labels: LabelSet, config: EvalConfig) -> SavedAnswers:
     name, run_id = f"calibrate-{file.stem}", f"{CALIBRATION}{token_hex(4)}"
     run = new_run(config, server, datasets, len(records), name=name, id=run_id, concurrency=1)
     bare = [EvalRecord(question=record.question, response=record.response) for record in records.values()]
-    return SavedAnswers(run, bare, free=lambda key: free_verdicts(records[key]) if config.judge.cache else ())
+    return SavedAnswers(run, bare, free=lambda key: without_cost(records[key]) if config.judge.cache else ())
 
 
 # How far the judge agrees with the labels.

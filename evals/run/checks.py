@@ -9,7 +9,7 @@ from multiprocessing import current_process
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.datasets.base import settle_hub
+from evals.datasets.base import probe_hub
 from evals.datasets.registry import check_name
 from evals.errors import ConfigError, EvalsError, JudgeError, UnknownNameError
 from evals.judges.batches import FOLDER, AnthropicBatches
@@ -281,7 +281,7 @@ async def load_tools(config: EvalConfig, metrics: Sequence[BaseMetric], observer
     if not (choice.embedder or choice.scorer):
         return Tools(metrics, judge, None)
     observer.phase("loading the models that compare texts")
-    return Tools(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))
+    return Tools(metrics, judge, await asyncio.to_thread(load_semantics, choice, probe_hub))
 
 
 async def find_judge(judge: JudgeConfig, *, only_refused: bool = False) -> str:

@@ -15,7 +15,7 @@ from evals.errors import StoreError
 from evals.judges.cache import JudgeCache, key_of
 from evals.judges.llm_judge import is_usable, repeats_of
 from evals.judges.money import judge_price, thinking_allowance
-from evals.judges.prompts import call_of, load_prompt, usual_reply, usual_usage, why_too_long
+from evals.judges.prompts import call_of, load_prompt, typical_reply, usual_usage, why_too_long
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import rounds
 from evals.metrics.sample import DECIDING, Sample
@@ -94,24 +94,27 @@ def estimate_judging(
         settings: How records are seen by metrics: what is asked may depend on it.
     """
     judge, runs, verdicts = config.judge, RunStore(config.runs_dir), list[JudgeVerdict]()
-    past, part = list(runs.newest(_RUNS)), records[:: -(-len(records) // _LOOKED_AT) or 1]
+    recent_runs, part = list(runs.newest(_RUNS)), records[:: -(-len(records) // _LOOKED_AT) or 1]
     is_answered = all(record.response is not None for record in part)
-    stand_ins, basis, off = _KNOWN if is_answered else _stand_ins(config, runs, past)
+    stand_ins, basis, relative_error = _KNOWN if is_answered else _stand_ins(config, runs, recent_runs)
     for place, record in enumerate(part):
         sample = settings.sample(record.question, record.response or stand_ins[place % len(stand_ins)])
         for requests in rounds(metrics, sample):
             asked = [(request, repeat) for request in requests for repeat in repeats_of(request, judge.repeats)]
-            sample.verdicts = [*sample.verdicts, *(_foreseen(sample, *call, record.verdicts, config) for call in asked)]
+            sample.verdicts = [
+                *sample.verdicts,
+                *(_predicted(sample, *call, record.verdicts, config) for call in asked),
+            ]
         verdicts += sample.verdicts
     usages = [verdict.usage for verdict in verdicts if verdict.usage]
     scale = len(records) / (len(part) or 1)
     calls = scale * len(usages)
     # By a mean call, whose size the price may depend on; at best, the vendor's cache holds the instructions.
     mean = {name: round(tokens / (len(usages) or 1)) for name, tokens in sum(usages, JudgeUsage())}
-    judged = (run.judge for run in past if run.judge and run.judge.usage.output_tokens)
-    same = next((record for record in judged if (record.model, record.effort) == (judge.model, judge.effort)), None)
-    least = max(mean["output_tokens"], round(same.usage.output_tokens / same.calls) if same else 0)
-    most = least if same else least + thinking_allowance(judge.model, judge.effort)
+    judged = (run.judge for run in recent_runs if run.judge and run.judge.usage.output_tokens)
+    alike = next((record for record in judged if (record.model, record.effort) == (judge.model, judge.effort)), None)
+    least = max(mean["output_tokens"], round(alike.usage.output_tokens / alike.calls) if alike else 0)
+    most = least if alike else least + thinking_allowance(judge.model, judge.effort)
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
     low = price(judge.model, JudgeUsage(**{**mean, "output_tokens": least}))
     high = price(judge.model, JudgeUsage(input_tokens=mean["input_tokens"], output_tokens=most))
@@ -120,14 +123,14 @@ def estimate_judging(
         cached=round(scale * sum(verdict.cached for verdict in verdicts)),
         input_tokens=round(calls * mean["input_tokens"]),
         output_tokens=round(calls * mean["output_tokens"]),
-        cost_low_usd=low and calls * low * (1 - off),
-        cost_high_usd=high and calls * high * (1 + off),
+        cost_low_usd=low and calls * low * (1 - relative_error),
+        cost_high_usd=high and calls * high * (1 + relative_error),
         minutes=None if judge.batch and calls else calls * SECONDS_A_CALL / judge.concurrency / 60,
         basis=basis,
     )
 
 
-def _foreseen(
+def _predicted(
     sample: Sample, request: VerdictRequest, repeat: int, earlier: Sequence[JudgeVerdict], config: EvalConfig
 ) -> JudgeVerdict:
     """The verdict that may come of a request, with the tokens of its call; without any where no call will be made."""
@@ -136,7 +139,7 @@ def _foreseen(
     stored = JudgeCache.among(config.runs_dir).get(key) if config.judge.cache else None
     known = [stored.reply if stored else None, *(verdict.reply for verdict in earlier if verdict.key == key)]
     kept = next((reply for reply in known if is_usable(reply, request)), None)
-    reply = kept or usual_reply(load_prompt(request.prompt), request.data)
+    reply = kept or typical_reply(load_prompt(request.prompt), request.data)
     if kept is None:
         if request.name in DECIDING:
             reply["verdict"] = "declines" if sample.reads_as_refusal else "answers"
@@ -145,10 +148,10 @@ def _foreseen(
     return JudgeVerdict(request=request.name, repeat=repeat, passages=request.passages, **facts)
 
 
-def _stand_ins(config: EvalConfig, runs: RunStore, past: Sequence[EvalRun]) -> _StandIns:
+def _stand_ins(config: EvalConfig, runs: RunStore, recent_runs: Sequence[EvalRun]) -> _StandIns:
     """Answers of the newest run of the same server; where none is saved, one of usual size."""
     url = "" if config.embedded else config.server_spec().url.rstrip("/")
-    for run in past:
+    for run in recent_runs:
         if url == ("" if run.eval_config.get("embedded") else run.server.url.rstrip("/")):
             with suppress(StoreError):
                 responses = (record.response for record in islice(runs.log(run), _LOOKED_AT))

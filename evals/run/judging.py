@@ -27,7 +27,7 @@ GENERATOR = "generator"
 """The key of a question's metadata that names the model which wrote it."""
 
 
-def free_verdicts(record: EvalRecord) -> list[JudgeVerdict]:
+def without_cost(record: EvalRecord) -> list[JudgeVerdict]:
     """The usable verdicts of another run, as this run takes them over: without their cost, which was paid there."""
     unpaid = {"attempts": 0, "usage": None, "cost_usd": 0.0, "unpriced": 0, "earlier": None, "cached": True}
     return [
@@ -134,9 +134,9 @@ class Judging:
         if (row := self._journal.row_of(question_id)) is not None:
             self._queue.append(row)
             if not self._judge.batched:
-                self._employ(_WORKERS_A_CALL * self._judge.concurrency)
+                self._start_worker(_WORKERS_A_CALL * self._judge.concurrency)
 
-    def _employ(self, most: int) -> None:
+    def _start_worker(self, most: int) -> None:
         """Have another worker, unless there are enough."""
         if sum(not worker.done() for worker in self._workers) < most:
             worker = asyncio.create_task(self._work())
@@ -190,7 +190,7 @@ class Judging:
         """
         if self._judge.batched:  # what is asked together is sent together
             for _ in self._queue:
-                self._employ(len(self._queue))
+                self._start_worker(len(self._queue))
         while self._workers and self._error is None:
             await asyncio.wait(self._workers, return_when=asyncio.FIRST_COMPLETED)
         if self._error is None and not self._judge.over:

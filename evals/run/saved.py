@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evals.answers.files import each_answer
+from evals.answers.files import saved_answers
 from evals.client.mapping import UnusableError
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
@@ -17,7 +17,7 @@ from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
 from evals.run.checks import check_config, estimate_of, load_tools
 from evals.run.estimate import Estimate
-from evals.run.judging import free_verdicts
+from evals.run.judging import without_cost
 from evals.run.observer import Observer, usual_observer
 from evals.run.scoring import Scoring, score_journal
 from evals.run.workload import is_file_of_questions, load_workload, new_run
@@ -197,7 +197,7 @@ def answers_of_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) 
 def _verdicts_of(saved: SavedRun, question_id: str) -> list[JudgeVerdict]:
     """The usable verdicts of a saved run on a question, without their cost, which was paid there."""
     row = saved.log.row_of(question_id)
-    return [] if row is None else free_verdicts(saved.record(row))
+    return [] if row is None else without_cost(saved.record(row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,9 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
     """
     workload = load_workload(config, answers)
     columns = workload.fingerprints[0].columns if is_file_of_questions(answers, config) else {}
-    responses = DiskMap(each_answer(answers, config.columns, reference=columns.get("expected_answer")), config.runs_dir)
+    responses = DiskMap(
+        saved_answers(answers, config.columns, reference=columns.get("expected_answer")), config.runs_dir
+    )
     asked = {question.id for question in workload.questions}
     if asked.isdisjoint(responses):
         first = workload.questions[0].id

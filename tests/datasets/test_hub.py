@@ -7,7 +7,7 @@ import pytest
 from huggingface_hub import constants
 from raw_server import answering
 
-from evals.datasets.base import PROBE_TIMEOUT_S, settle_hub
+from evals.datasets.base import PROBE_TIMEOUT_S, probe_hub
 
 HubAt = Callable[..., bool]
 
@@ -21,11 +21,11 @@ def hub_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubAt]:
     def answers(endpoint: str, *, offline: bool = False) -> bool:
         monkeypatch.setattr(constants, "ENDPOINT", endpoint)
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-        settle_hub.cache_clear()
-        return settle_hub()
+        probe_hub.cache_clear()
+        return probe_hub()
 
     yield answers
-    settle_hub.cache_clear()
+    probe_hub.cache_clear()
 
 
 def test_any_answer_says_that_the_hub_is_reached(hub_at: HubAt) -> None:

@@ -8,7 +8,7 @@ from judges.scripted import GOOD
 from evals.judges.models import Identity
 from evals.judges.money import PriceConfig, judge_price
 from evals.judges.record import NOTE, VerdictTally, disagreements, family_of, same_family
-from evals.run.judging import free_verdicts
+from evals.run.judging import without_cost
 from evals.schemas import EvalQuestion, EvalRecord
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, JudgeUsage, JudgeVerdict
 
@@ -69,7 +69,7 @@ def test_a_verdict_that_is_taken_over_costs_nothing_and_keeps_what_it_saved() ->
     cached = verdict(attempts=0, cost_usd=0.0, usage=None, cached=True, saved_usd=0.03)
     unknown = verdict(cost_usd=None, unpriced=1)
     question = EvalQuestion(question="When?")
-    taken = free_verdicts(EvalRecord(question=question, verdicts=[paid, cached, unknown, verdict(reply=None)]))
+    taken = without_cost(EvalRecord(question=question, verdicts=[paid, cached, unknown, verdict(reply=None)]))
     assert [one.saved_usd for one in taken] == [0.01, 0.03, None]
     found = record(list(taken))
     assert (found.calls, found.cost_usd, found.cached, found.saved_usd) == (0, 0.0, 3, pytest.approx(0.04))

@@ -16,7 +16,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.cache import key_of
 from evals.judges.models import Call, Identity
-from evals.judges.prompts import PromptBook, load_prompt, prompt_names, read_prompt, usual_reply
+from evals.judges.prompts import PromptBook, load_prompt, prompt_names, read_prompt, typical_reply
 from evals.judges.replies import fitted
 from evals.metrics.judge_tasks import JudgeTask, chain
 from evals.metrics.judged import JudgedMetric
@@ -137,7 +137,7 @@ def test_a_usual_reply_has_the_form_of_one(name: str) -> None:
     names = ("contexts", "passages", "claims", "statements", "criteria", "answer_claims", "reference_claims")
     data = {"answer": "Yes. " * 50, "expected_answer": "No.", "question": "Q?", **dict.fromkeys(names, listed)}
     prompt = load_prompt(name)
-    reply = usual_reply(prompt, data)
+    reply = typical_reply(prompt, data)
     if name != "generated_questions":  # of whose length the number of questions is
         assert fitted(prompt, reply, data) == reply
 

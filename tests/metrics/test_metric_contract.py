@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from evals.judges.llm_judge import repeats_of
-from evals.judges.prompts import load_prompt, usual_reply
+from evals.judges.prompts import load_prompt, typical_reply
 from evals.metrics import Aggregation, BaseMetric, Need, Sample, select
 from evals.metrics.embedders import Semantics
 from evals.metrics.judged import rounds
@@ -79,7 +79,7 @@ def _stand_ins() -> list[JudgeVerdict]:
     """A verdict of the right form for all that the metrics ask about the full record."""
     case = _judged(())
     for requests in rounds(ALL, case):
-        replies = [(request, usual_reply(load_prompt(request.prompt), request.data)) for request in requests]
+        replies = [(request, typical_reply(load_prompt(request.prompt), request.data)) for request in requests]
         said = (
             JudgeVerdict(request=one.name, repeat=n, reply=reply) for one, reply in replies for n in repeats_of(one, 1)
         )
