@@ -59,7 +59,7 @@ def rag_dataset(rag_config: "EvalConfig") -> "Sequence[EvalQuestion]":
 
 
 @pytest.fixture(scope="session")
-def rag_client(rag_config: "EvalConfig", rag_wanted: None) -> "Iterator[RagClient]":
+def rag_client(rag_wanted: None, rag_config: "EvalConfig") -> "Iterator[RagClient]":
     """Asks the server, one question at a time: `rag_client.ask("…")`."""
     from evals.testing import RagClient
 
@@ -75,8 +75,8 @@ def rag_judge() -> None:
 
 @pytest.fixture(scope="session")
 def rag_run(
+    rag_wanted: None,  # before the configuration, which a skipped test does without
     rag_config: "EvalConfig",
-    rag_wanted: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> "EvalRun":
     """One saved run of the configuration, made once and shared by all workers of pytest-xdist."""

@@ -60,8 +60,10 @@ def test_a_wrong_mark_is_one_clear_message(
         parametrize(found, [pytest.mark.rag_questions(*given).mark])  # type: ignore[arg-type]
 
 
-def test_what_asks_a_server_is_skipped_unless_it_is_wanted(run_tests: pytest.Pytester) -> None:
-    """A plain `pytest` never asks."""
+@pytest.mark.parametrize(("file", "dataset"), [("evaluation.yml", "passed"), ("missing.yml", "errors")])
+def test_what_asks_a_server_is_skipped_unless_it_is_wanted(run_tests: pytest.Pytester, file: str, dataset: str) -> None:
+    """A plain `pytest` never asks, and what is skipped needs no configuration."""
+    run_tests.makeini(f"[pytest]\neval_config = {file}\n")
     run_tests.makepyfile(
         """
         def test_run(rag_run): ...
@@ -70,7 +72,7 @@ def test_what_asks_a_server_is_skipped_unless_it_is_wanted(run_tests: pytest.Pyt
             assert len(rag_dataset) == 3
         """
     )
-    run_tests.runpytest_inprocess(*PLUGIN).assert_outcomes(skipped=2, passed=1)
+    run_tests.runpytest_inprocess(*PLUGIN).assert_outcomes(skipped=2, **{dataset: 1})
 
 
 @pytest.mark.slow
@@ -121,12 +123,23 @@ def test_a_run_that_cannot_be_made_is_not_tried_again(pytester: pytest.Pytester)
     pytester.runpytest_inprocess(*PLUGIN, "--eval-config", "wrong.yml").assert_outcomes(passed=1)
 
 
-def test_a_missing_configuration_is_named(pytester: pytest.Pytester) -> None:
-    """Where it was looked for."""
-    pytester.makepyfile("def test_it(rag_config): ...")
-    result = pytester.runpytest_inprocess(*PLUGIN, "--eval-config", "no.yml")
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        (("--eval-config", "no.yml"), "--eval-config: there is no file *below/no.yml"),
+        ((), "eval_config: *[!w]/ini.yml"),
+    ],
+)
+def test_a_missing_configuration_is_named(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], where: str
+) -> None:
+    """Where it was looked for: a flag is of the folder where pytest was started, the key of that of the ini file."""
+    pytester.makeini("[pytest]\neval_config = ini.yml\n")
+    test = pytester.makepyfile("def test_it(rag_config): ...")
+    monkeypatch.chdir(pytester.mkdir("below"))
+    result = pytester.runpytest_inprocess(*PLUGIN, test, *given)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*--eval-config: there is no file *no.yml*"])
+    result.stdout.fnmatch_lines([f"*{where}*"])
 
 
 def test_loading_the_plugin_loads_nothing_else() -> None:
