@@ -211,6 +211,7 @@ METRICS = [{**YES, "question": name, "metric": name} for name in ("faithfulness"
         ([YES], ["--no-judge"], "without a judge"),
         ([YES], ["--scale", "x"], "not a scale: 'x'"),
         ([YES], ["--score-cut", 2], "--score-cut must be above 0"),
+        ([YES], ["--label-cut", 0], "--label-cut must be above 0 and at most 1, not 0"),
     ],
 )
 def test_wrong_labels_are_told(calibrate: Cli, tmp_path: Path, rows: Any, flags: list[Any], said: str) -> None:

@@ -55,6 +55,15 @@ def test_two_runs_are_compared_metric_by_metric(hits: Cli, compare: Cli) -> None
     assert "differs" not in result.out
 
 
+@pytest.mark.parametrize(
+    ("fell", "ids"), [(8, "q2, q3, q4, q5, q6, q7, q8, q9"), (9, "q1, q2, q3, q4, q5, q6, q7, q8, …")]
+)
+def test_eight_questions_that_fared_worse_are_named(hits: Cli, compare: Cli, fell: int, ids: str) -> None:
+    """Dots say that there are more, and only then."""
+    hits(aaaa=10, bbbb=10 - fell)
+    assert f"{fell} of 40 questions scored worse: {ids}\n" in compare("aaaa", "bbbb").out
+
+
 @pytest.mark.parametrize("fell", [1, 5, 10])
 def test_the_metrics_that_people_look_for_first_always_have_a_row(hits: Cli, compare: Cli, fell: int) -> None:
     """Whatever moved; where fewer than six questions differ, the row says so."""

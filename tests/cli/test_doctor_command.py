@@ -49,11 +49,16 @@ def test_each_line_says_what_to_do(evals_cli: Cli, golden_server: str, tmp_path:
     assert "--no-judge" in "".join(lines[judge + 1 :])
 
 
-def test_a_dead_server_has_its_exit_code_and_what_hangs_on_it_is_not_looked_at(examined: Doctor) -> None:
-    """The other parts are looked at all the same."""
+def test_a_dead_server_has_its_exit_code_and_what_hangs_on_it_is_not_looked_at(
+    examined: Doctor, tmp_path: Path
+) -> None:
+    """The other parts are looked at all the same; of several that are broken, the first has the exit code."""
     code, found = examined("--datasets", "golden", "--rag-url", "http://127.0.0.1:9", "--no-judge")
     assert (code, found["server"]["health"], found["datasets"]["health"]) == (3, "broken", "well")
     assert [found[part]["health"] for part in ("answer", "corpus")] == ["unseen"] * 2
+    without_rows = ("--datasets", "squad_v2", "--data-dir", tmp_path, "--rag-url", "http://127.0.0.1:9", "--no-judge")
+    code, found = examined(*without_rows)
+    assert (code, found["datasets"]["health"], found["server"]["health"]) == (2, "broken", "broken")
 
 
 def test_a_server_without_a_health_check_is_not_said_to_be_well(examined: Doctor, tmp_path: Path) -> None:

@@ -107,9 +107,16 @@ def test_a_long_message_is_wrapped_on_a_terminal_alone(ended: Ended, monkeypatch
     assert max(map(len, lines)) <= 60
 
 
-@pytest.mark.parametrize("sign", ["SIGTERM", "SIGHUP", "SIGQUIT"])
-def test_a_time_limit_ends_like_ctrl_c(sign: str) -> None:
-    """With 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""
+@pytest.mark.parametrize(
+    ("sign", "ignored", "ended"),
+    [
+        *((sign, "SIGINT", (130, "error: interrupted\n")) for sign in ("SIGTERM", "SIGHUP", "SIGQUIT")),
+        ("SIGTERM", "SIGTERM", (130, "error: interrupted\n")),
+        ("SIGHUP", "SIGHUP", (0, "")),
+    ],
+)
+def test_a_time_limit_ends_like_ctrl_c(sign: str, ignored: str, ended: tuple[int, str]) -> None:
+    """With 130 and a message, also where Ctrl-C is ignored, as in the background of a shell; under nohup it goes on."""
     code = (
         "import os, signal, sys, typer\n"
         "from evals.cli.terminal import end_like_ctrl_c, run\n"
@@ -117,7 +124,7 @@ def test_a_time_limit_ends_like_ctrl_c(sign: str) -> None:
         "@app.command()\n"
         "def command():\n"
         f"    os.kill(os.getpid(), signal.{sign})\n"
-        "    signal.pause()\n"
+        f"    {sign == ignored == 'SIGHUP'} or signal.pause()\n"
         "end_like_ctrl_c()\n"
         "sys.exit(run(app))\n"
     )
@@ -126,9 +133,9 @@ def test_a_time_limit_ends_like_ctrl_c(sign: str) -> None:
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        preexec_fn=lambda: signal.signal(getattr(signal, ignored), signal.SIG_IGN),
     )
-    assert (child.returncode, child.stderr) == (130, "error: interrupted\n")
+    assert (child.returncode, child.stderr) == ended
 
 
 def test_a_disk_that_is_full_is_no_wrong_usage(evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,8 @@ def test_what_is_missing_is_said_on_stderr(evals_cli: Cli, passages: Passages) -
         (["--suite", "core"], "--suite does nothing where retrieved passages are scored"),
         (["--no-judge-cache"], "--no-judge-cache does nothing"),
         (["--lenient"], "--lenient does nothing"),
+        (["--comment", "comment.md"], "--comment does nothing"),
+        (["--junit", "junit.xml"], "--junit does nothing"),
         (["--config", "x.yml"], "--config does nothing"),
         (["--output", "."], "is a folder"),
         (["--output", "none/out.json"], "there is no folder"),
@@ -172,6 +174,9 @@ def test_a_dry_run_says_what_judging_takes(score: Cli, tmp_path: Path, monkeypat
     assert "1 question without a saved answer: q2" in done.out
     assert "would measure 1 answer to 2 questions of answers.jsonl" in done.out
     assert "about 1 call," in done.out
+    failed = {"question_id": "q2", "error": {"kind": "timeout", "message": "60 s passed"}}
+    done = score([ANSWERS[0], failed], "--no-judge", "--metrics", "exact_match", "--dry-run")
+    assert "would measure 1 answer to 2 questions of answers.jsonl" in done.out
     assert not (tmp_path / "runs").exists()
 
 

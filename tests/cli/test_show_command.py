@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,18 @@ def test_show_lists_the_questions_that_ended_in_one_way(show: Cli, golden_run: E
     result = show(golden_run.id, "--failed", row[2])
     assert len(re.findall(r"^\w+: ", result.out, re.M)) == int(row[1]) > 0
     assert "recall_at_5" not in result.out
+
+
+def test_more_questions_than_are_shown_are_named(show: Cli, save: Cli) -> None:
+    """Three are shown, each of the others is counted and named; `q1` is that question, though `q10` begins so too."""
+    save("abcd", {f"q{n}": "timeout" for n in range(12)})
+    few, every = show("abcd", "--failed", "failed").out, show("abcd", "--failed", "failed", "--all").out
+    assert re.findall(r"^(q\d+): ", few, re.M) == ["q0", "q1", "q2"]
+    assert "9 more: q3, q4, q5, q6, q7, q8, q9, q10, q11\n" in few
+    assert (len(re.findall(r"^q\d+: ", every, re.M)), " more: " in every) == (12, False)
+    assert show("abcd", "--question", "q1").out.startswith("q1 (")
+    several = show("abcd", "--question", "q")
+    assert (several.code, several.out, "'q'" in several.err) == (2, "", True)
 
 
 def test_show_explains_one_question(show: Cli, golden_run: EvalRun) -> None:
@@ -157,6 +170,13 @@ def test_runs_lists_what_is_saved(listed: Cli, save: Cli, build_run: Cli, tmp_pa
     assert run["server"] == {"url": "http://localhost:8001", "profile": "rag-server"}
     assert Path(run["path"]).is_file()
     assert "newer version" in said["unreadable"][0]["message"]
+    for minute in range(51):
+        kept_run(
+            tmp_path / "runs", *build_run(f"b{minute:03}", {}, created_at=datetime(2027, 1, 1, 0, minute, tzinfo=UTC))
+        )
+    out = listed().out
+    assert re.findall(r"^b\d+", out, re.M) == [f"b{minute:03}" for minute in range(1, 51)]
+    assert "the newest 50 of 52 runs" in out
 
 
 def test_runs_in_a_narrow_terminal_stand_uncut(listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,6 +187,7 @@ def test_runs_in_a_narrow_terminal_stand_uncut(listed: Cli, save: Cli, monkeypat
     lines = listed().out.splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert [line.split()[0] for line in lines] == ["id", "aaaa", "bbbb"]
+    assert lines[0].split() == ["id", "status", "questions", "score", "name", "server"]
     assert all(" unfinished  " in line for line in lines[1:])
 
 
@@ -187,8 +208,11 @@ def test_scores_of_different_objectives_have_a_note(listed: Cli, save: Cli, monk
     assert note in listed().out
 
 
-def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:
+def test_stats_says_what_a_dataset_holds(evals_cli: Cli, tmp_path: Path) -> None:
     """Where --samples cut a dataset, it says how to see all of it; contradictions are refused."""
+    questions = tmp_path / "q.csv"
+    questions.write_text("question,is_unanswerable\na?,yes\nb?,no\nc?,no\nd?,\ne?,\nf?,\ng?,\nh?,\n")
+    assert "25%, 62% unknown" in " ".join(evals_cli("stats", questions).out.split())
     assert "--samples 0 for all" in evals_cli("stats", "--datasets", "golden,").out
     whole = evals_cli("stats", "--datasets", "golden", "--samples", 0).out
     assert "--samples 0 for all" not in whole

@@ -59,6 +59,12 @@ SCORED = ServerRecord(url="answers.jsonl", profile=SAVED_ANSWERS)
         ([], {"not_asked": 29}, "29 of 40 questions were not asked"),
         ([], {"not_asked": 29, "stopped": "gone"}, "29 of 40 questions were not asked; gone"),
         ([status(503), *[status(404)] * 11], {}, "12 of 40 questions brought no answer (status: 12; such as HTTP 404)"),
+        (
+            [TIMEOUT] * 2,
+            {"not_asked": 29},
+            "2 of 11 questions brought no answer (timeout: 2; such as no answer in 5 s); "
+            "29 of 40 questions were not asked",
+        ),
         ([], {"not_asked": 1, "server": SCORED}, "1 of 40 questions has no saved answer"),
         ([], {"prevented": 9}, "the judge's budget is spent: 9 decisions were not made"),
         (

@@ -43,6 +43,8 @@ def test_a_spreadsheet_is_read_from_the_sheet_that_holds_questions(spreadsheet: 
         ("3", "49.9", False, {}),
         ("4", None, True, {"topic": "design"}),
     ]
+    with pytest.raises(DatasetError, match=r"q.xlsx, row 4: id '1' stands at q.xlsx, row 3"):
+        read_file(spreadsheet(tmp_path / "q.xlsx", {"Q": [[], ["id", "question"], [1, "a?"], [1, "b?"]]}))
     assert content.questions[1].answers == ["Yes", "true"]
     assert "read the sheet 'Fragen', not 'About'" in content.notes[0]
 

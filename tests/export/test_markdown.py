@@ -8,6 +8,7 @@ from typing import Any
 from whole_runs import kept_run
 
 from evals.report.markdown import to_markdown
+from evals.report.wording import remarks_of
 from evals.schemas import RetrievedChunk
 
 Build = Callable[..., Any]
@@ -27,11 +28,15 @@ def test_the_scorecard_the_score_and_the_notes_are_there(build_run: Build, tmp_p
     """Each metric has value, interval and n, under its group."""
     values = {f"q{n}": {"mrr": 0.5 + n / 10, "faithfulness": None} for n in range(3)}
     plain = ["Plain text, with 3 numbers: 4.5 % (yes).", "Wo ist Zürich?", "recall_at_5 a@ b"]
-    document = markdown(tmp_path, *build_run("abc1", values, notes=plain))
+    run, records = build_run("abc1", values, notes=plain)
+    document = markdown(tmp_path, run, records)
     assert document.startswith("### score –: only 15 % of the weight is measured: retrieval\n\nabc1 complete: ")
     assert "| **retrieval** |" in document
     assert re.search(r"\n\| mrr ↑ \|.* 0\.600 \| [\d.]+ … 1\.000 \| 3 \|", document)
     assert "faithfulness (it does not apply)" in document
+    counts = run.scorecard.get("mrr").counts.model_copy(update={"transport": 2, "injection": 1})
+    flagged = run.scorecard.get("mrr").model_copy(update={"counts": counts})
+    assert remarks_of(flagged)[0] == "2 lost, 1 flagged as injection"
     assert "\n**Notes**\n\n" + "".join(f"- {note}\n" for note in plain) in document
     assert "<details>" not in document
 

@@ -71,6 +71,12 @@ def test_a_page_says_score_what_went_wrong_scorecard_and_every_question(tmp_path
     assert "Gold that no chunk holds" in text
 
 
+@pytest.mark.parametrize(("count", "is_drawn"), [(9, False), (10, True)])
+def test_latencies_are_drawn_from_ten_on(tmp_path: Path, count: int, is_drawn: bool) -> None:
+    """Of fewer, a picture shows nothing."""
+    assert ("distribution of latency" in page(saved_run(tmp_path, [record(n) for n in range(count)]))) is is_drawn
+
+
 def test_hostile_texts_stay_texts_and_nothing_is_loaded(tmp_path: Path) -> None:
     """From questions, answers, chunks, names and errors; control and direction signs are taken out."""
     records = [
@@ -123,6 +129,9 @@ def test_a_hundred_questions_of_ten_chunks_stay_below_a_quarter_of_a_megabyte(tm
     path = tmp_path / "page.html"
     write_report(path, [saved_run(tmp_path, [full(number) for number in range(100)])])
     assert path.stat().st_size < 250_000
+    html = path.read_text(encoding="utf-8")
+    assert (html.count('<li value="5">'), html.count('<li value="6">')) == (100, 0)
+    assert html.count('<p class="soft">5 more: evals show') == 100
 
 
 def test_two_runs_are_compared_at_the_top_of_their_page(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ Build = Callable[..., Any]
 @pytest.fixture
 def run(build_run: Build, tmp_path: Path) -> EvalRun:
     """Twenty questions, of which six find nothing, one has no value, and one was not answered."""
-    values: dict[str, Any] = {f"q{n}": {"mrr": 1.0 if n > 5 else 0.0, "recall_at_5": 0.5} for n in range(18)}
+    values: dict[str, Any] = {
+        f"q{n}": {"mrr": 1.0 if n > 5 else 0.0, "recall_at_5": 0.5, "latency_p50": 10.0 * n} for n in range(18)
+    }
     values |= {"none": {"mrr": None, "recall_at_5": 0.5}, "late": "timeout"}
     built, records = build_run("abcd1234", values)
     store = RunStore(tmp_path)
@@ -50,6 +52,8 @@ def test_a_failure_says_value_interval_coverage_and_the_worst_questions(run: Eva
     assert [line.split()[:2] for line in worst[:5]] == [["0.000", f"q{n}"] for n in range(5)]
     assert "What is q0?" in worst[0]
     assert "evals show abcd1234 --runs-dir" in said
+    slowest = failure(run, "latency_p50", at_most=50).split("worst questions:\n")[1].splitlines()
+    assert [line.split()[:3] for line in slowest[:2]] == [["170.0", "ms", "q17"], ["160.0", "ms", "q16"]]
 
 
 def test_lost_values_are_counted_by_what_lost_them(run: EvalRun) -> None:

@@ -117,6 +117,8 @@ def test_a_run_is_in_the_store_once_with_all_that_belongs_to_it(build_run: Build
     assert log_to_mlflow(saved, uri=uri) == first
     there = client.get_run(first)
     assert (there.data.metrics["mrr"], there.data.metrics["mrr.n"]) == (1.0, 1)
+    made_at = int((run.completed_at or run.created_at).timestamp() * 1000)
+    assert {point.timestamp for point in client.get_metric_history(first, "mrr")} == {made_at}
     assert there.data.params["profile"] == "rag-server"
     assert (there.info.run_name, there.info.status) == ("run a1", "FINISHED")
     files = {path.name: path for path in (tmp_path / "artefacts").rglob("*") if path.is_file()}
