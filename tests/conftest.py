@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from messages_api.fixtures import judge_api, messages_api, start_messages_api  # noqa: F401 - fixtures
 from servers import ServerProcess, ServerThread, reference_server
 from whole_runs import results_of
@@ -35,6 +36,9 @@ from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import make_weighted_score
 from evals.text.matching import Matches, Rule, match
+
+settings.register_profile("evals", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("evals")  # how long an example takes is a matter of the machine, and of what else it does
 
 IS_INSTALLED = "evals" in entry_points(group="pytest11").names
 """Whether pytest finds the plugin by itself; from a clone that is not installed it does not."""

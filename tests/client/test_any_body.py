@@ -46,7 +46,7 @@ def _is_sound(response: EvalResponse) -> None:
     assert EvalResponse.model_validate_json(response.model_dump_json()) == response
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(st.lists(sent, min_size=1, max_size=5))
 def test_any_body_yields_an_answer_or_an_error(contents: list[bytes]) -> None:
     """Asking never raises, and what it gives can be written and read back; what is no answer is kept."""

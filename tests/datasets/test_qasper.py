@@ -105,7 +105,7 @@ NAMES = st.one_of(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(names=st.lists(NAMES, min_size=1, max_size=5), title=st.text("Tx :", min_size=1, max_size=9))
 def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[str | None], title: str) -> None:
     """Whatever the sections are called, a server that splits at headings gives each paragraph the section of its gold.

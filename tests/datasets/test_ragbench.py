@@ -191,7 +191,7 @@ def test_a_small_subset_leaves_its_share_to_others(load: Load, samples: int | No
     assert sorted((drawn["finqa"], drawn["hagrid"])) == sorted(counts[1:])
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(derandomize=True, max_examples=25)
 @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=4), count=st.integers(1, 20), seed=st.integers(0, 99))
 def test_a_smaller_sample_is_a_prefix_of_a_larger_one(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], count: int, seed: int

@@ -5,7 +5,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.text.yaml_files import MAX_DEPTH, YamlTextError, load_yaml
@@ -91,14 +91,12 @@ _VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(_VALUES)
 def test_what_is_written_is_read(value: object) -> None:
     """Whatever PyYAML dumps comes back."""
     assert load_yaml(yaml.safe_dump(value)) == value
 
 
-@settings(deadline=None)
 @given(_VALUES)
 def test_json_is_read_as_yaml(value: object) -> None:
     """A configuration may be JSON too, as PyYAML reads it."""

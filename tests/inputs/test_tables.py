@@ -28,7 +28,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables") / "q.csv"
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(TABLES, st.sampled_from(",;\t|"), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
 def test_a_table_is_read_whatever_separates_and_encodes_it(
     path: Path, table: list[tuple[str, str]], sign: str, encoding: str
@@ -90,14 +90,14 @@ def test_lines_of_a_pipe_are_read_from_the_first_on(encoding: str) -> None:
 PASSAGES = st.lists(st.text(min_size=1).filter(lambda text: not is_nothing(text)), min_size=1, max_size=5)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(PASSAGES, st.sampled_from([json.dumps, repr]))
 def test_a_list_is_read_however_it_was_printed(passages: list[str], printer: Callable[[list[str]], str]) -> None:
     """JSON, or a literal of Python."""
     assert as_list(printer(passages)) == passages
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(PASSAGES.filter(lambda passages: len(passages) > 1))
 def test_a_list_without_commas_is_refused(passages: list[str]) -> None:
     """As numpy prints it: Python would read it as one passage."""

@@ -198,7 +198,7 @@ alce_sentences = st.lists(
     min_size=1,
     max_size=6,
 )
-example_count = settings(derandomize=True, deadline=None, max_examples=200)
+example_count = settings(derandomize=True, max_examples=200)
 
 
 def alce(answer: str, entailed_by: Sequence[frozenset[frozenset[int]]]) -> tuple[float, float]:

@@ -44,7 +44,7 @@ def test_each_of_the_five_criteria_decides(
 
 
 @given(verdicts=st.lists(st.sampled_from(["met", "not_met", "not_applicable", "cannot_tell"]), min_size=5, max_size=5))
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, max_examples=100)
 def test_what_is_not_met_outweighs_what_could_not_be_told(judged_case: MakeCase, verdicts: list[str]) -> None:
     """All have to hold: one that fails settles it, one untold keeps it from 1, and so does it where none applies."""
     value = GPTScore().score(judged_case(criteria(*verdicts))).value

@@ -186,7 +186,7 @@ def ordered(relevant: list[bool]) -> float:
 
 
 @given(relevant=st.lists(st.booleans(), min_size=1, max_size=12), shuffle=st.randoms(use_true_random=False))
-@settings(derandomize=True, deadline=None, max_examples=80)
+@settings(derandomize=True, max_examples=80)
 def test_both_precisions_are_their_formulas_whatever_the_order_of_the_verdicts(
     judged_case: MakeCase, relevant: list[bool], shuffle: Any
 ) -> None:
@@ -222,7 +222,7 @@ def test_order_matters_to_one_of_the_precisions_only(
 
 
 @given(relevant=st.text("ri?", min_size=1, max_size=8), supported=st.text("su?", min_size=1, max_size=8))
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 def test_the_answer_suite_says_the_same_on_a_scale_of_one(judged_case: MakeCase, relevant: str, supported: str) -> None:
     """The same verdicts give context_precision and context_recall, divided by 100; nothing more is asked."""
     replies = said("context_relevance", relevant) | said("reference_in_contexts", supported)

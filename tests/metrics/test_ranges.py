@@ -64,7 +64,7 @@ METRICS = select(["all"], [])
 
 
 @pytest.mark.slow
-@settings(derandomize=True, deadline=None, max_examples=80)
+@settings(derandomize=True, max_examples=80)
 @given(question=questions, response=responses)
 def test_every_value_lies_in_the_range_of_its_metric(question: EvalQuestion, response: EvalResponse) -> None:
     """Whatever is asked and answered; what only a judge can tell has no value here."""

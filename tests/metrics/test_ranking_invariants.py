@@ -40,7 +40,7 @@ gold_lists = st.lists(golds, min_size=1, max_size=6)
 chunk_lists = st.lists(chunks, max_size=8)
 repeated = chunk_lists.flatmap(lambda some: st.permutations(some + some[:3]))
 rules = st.sampled_from(get_args(Rule))
-example_count = settings(derandomize=True, deadline=None, max_examples=150)
+example_count = settings(derandomize=True, max_examples=150)
 
 
 @example_count

@@ -154,7 +154,7 @@ def _as_it_is_written(returned: str, relevant: str) -> float:
     return dcg / idcg
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(returned=st.permutations("abcdefgh"), n=st.integers(0, 8), relevant=st.sets(st.sampled_from("abcdefghij")))
 def test_one_to_one_matches_give_the_formula_to_the_letter(
     measure: Measure, returned: list[str], n: int, relevant: set[str]

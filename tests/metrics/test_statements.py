@@ -196,7 +196,7 @@ def test_a_chunk_without_text_supports_nothing(found: Callable[..., list[Stateme
     assert cited(found("A is so [1].", chunks=[])) == ["invalid"]
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(answer=st.text(alphabet="Ab1 2[],;-–.\n。é", max_size=40))
 def test_any_text_has_statements_without_marks(found: Callable[..., list[Statement] | None], answer: str) -> None:
     """Each says something and cites chunks that are there, each once."""

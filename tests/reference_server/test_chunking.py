@@ -15,7 +15,7 @@ _LINES = st.one_of(
 _TEXTS = st.lists(_LINES, max_size=25).map("\n".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=_TEXTS, limit=st.integers(1, 12))
 def test_plain_text_chunks_are_slices_that_lose_nothing(text: str, limit: int) -> None:
     """Every chunk of a text file is a bounded slice, and together they hold all that is not blank."""
@@ -27,7 +27,7 @@ def test_plain_text_chunks_are_slices_that_lose_nothing(text: str, limit: int) -
     assert all(section is None for section, *_ in pieces)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=_TEXTS, limit=st.integers(1, 12))
 def test_markdown_chunks_lose_nothing_but_heading_lines(text: str, limit: int) -> None:
     """What is between the chunks of a Markdown file is blank or a heading line."""

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.client.mapping import compiled
@@ -40,7 +40,6 @@ def expressions(raw: str) -> list[str]:
     return [*guess.map.values(), *(stream[key] for key in ("delta", "done") if key in stream)]
 
 
-@settings(deadline=None)  # the first call compiles patterns
 @given(BODIES)
 def test_every_expression_of_a_body_is_valid(body: Any) -> None:
     """Whatever the names of its fields are."""
@@ -49,7 +48,6 @@ def test_every_expression_of_a_body_is_valid(body: Any) -> None:
     assert all(isinstance(path, str) for path in unread_fields(body, "answer"))
 
 
-@settings(deadline=None)  # the first call compiles patterns
 @given(st.lists(st.tuples(st.sampled_from(["a", "o'b", "end"]), BODIES), min_size=1, max_size=4))
 def test_every_expression_of_a_stream_is_valid(events: list[tuple[str, Any]]) -> None:
     """Whatever its events are called."""
@@ -57,7 +55,6 @@ def test_every_expression_of_a_stream_is_valid(events: list[tuple[str, Any]]) ->
         compiled(expression)
 
 
-@settings(deadline=None)
 @given(DOCUMENTS, DOCUMENTS)
 def test_no_document_and_no_refusal_is_beyond_a_request(schema: Any, other: Any) -> None:
     """Whatever stands where a list or an object is expected."""

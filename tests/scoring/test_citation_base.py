@@ -61,14 +61,14 @@ def test_a_base_that_fits_better_is_named(base: int, answers: list[Any], said: s
     assert note is None if said is None else re.search(said, note or "")
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, max_examples=50)
 @given(st.sampled_from([0, 1]), st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_a_server_that_cites_gold_by_its_base_is_never_doubted(base: int, places: list[int]) -> None:
     """Wherever gold is retrieved."""
     assert _note([_record([base + place], gold_at=place) for place in places], base) is None
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, max_examples=50)
 @given(st.sampled_from([0, 1]), st.lists(st.integers(0, 4), min_size=3, max_size=8))
 def test_a_server_that_cites_gold_by_the_other_base_is_always_seen(base: int, places: list[int]) -> None:
     """Whichever of the signs it shows."""

@@ -80,7 +80,7 @@ def summary(results: Callable[..., list[MetricResult]]) -> Callable[..., MetricS
 outcome_lists = st.lists(st.one_of(st.floats(0, 1), st.sampled_from(MISSING)), max_size=25)
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
+@settings(derandomize=True, max_examples=80)
 @given(outcomes=outcome_lists, worst=st.booleans(), metric=st.sampled_from([Quality(), Harm()]))
 def test_every_result_is_counted_once_and_the_value_lies_within_its_bounds(
     outcomes: list[Outcome], worst: bool, metric: BaseMetric
@@ -101,7 +101,7 @@ def test_every_result_is_counted_once_and_the_value_lies_within_its_bounds(
         assert 0 <= found.ci[0] <= found.ci[1] <= 1
 
 
-@settings(derandomize=True, deadline=None, max_examples=30)
+@settings(derandomize=True, max_examples=30)
 @given(kinds=st.lists(st.sampled_from(["gold", "no gold", "error", "timeout", "not asked"]), max_size=12))
 def test_every_metric_counts_every_question_that_was_asked(kinds: list[str]) -> None:
     """From records to the scorecard nothing is lost and nothing counted twice, in any metric of the suite."""

@@ -79,7 +79,7 @@ def test_percentiles_are_values_that_did_occur(q: float, expected: float) -> Non
     assert percentile(np.array([4.0, 1.0, 3.0, 2.0]), q) == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(values=unit_values)
 def test_an_interval_lies_in_the_range_and_holds_the_mean(values: list[float]) -> None:
     """Also of a single value, and of values that are all the same."""
@@ -185,7 +185,7 @@ def test_fewer_than_six_questions_that_differ_have_no_p(changed: int) -> None:
     assert (test.p, test.differing) == (None, changed)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(derandomize=True, max_examples=40)
 @given(pairs=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40))
 def test_exchanging_the_runs_exchanges_the_signs(pairs: list[tuple[float, float]]) -> None:
     """P stays, and difference and interval change their sign."""

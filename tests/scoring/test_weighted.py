@@ -84,7 +84,7 @@ def test_a_threshold_of_ones_own_leaves_the_other_unit_scaled() -> None:
     assert found.objectives == {"cost": pytest.approx(0.5), "latency": pytest.approx(0.5)}
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, max_examples=50)
 @given(
     values=st.fixed_dictionaries(
         {name: st.none() | st.floats(0, 1) for name in ("answer_correctness", "faithfulness", "mrr", "citation_recall")}

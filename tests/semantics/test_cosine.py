@@ -37,7 +37,7 @@ def test_vectors_of_two_models_are_not_compared() -> None:
         cosine([1, 2], [1, 2, 3])
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(pairs)
 def test_the_cosine_is_that_of_numpy_and_never_over_one(pair: tuple[list[float], list[float]]) -> None:
     """The value of the usual formula, in its range whatever the rounding."""

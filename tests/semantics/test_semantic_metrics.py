@@ -19,9 +19,7 @@ AGAINST_EXPECTED = [SemanticSimilarityPercentage(), BertScoreF1()]
 ALL = [*AGAINST_EXPECTED, SentenceCoverage()]
 each = pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
 against_expected = pytest.mark.parametrize("metric", AGAINST_EXPECTED, ids=lambda metric: metric.name)
-moderate = settings(
-    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+moderate = settings(derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 texts = st.text(st.sampled_from("ab c.\n"), max_size=12)
 
 

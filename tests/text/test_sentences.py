@@ -49,7 +49,7 @@ def test_a_text_has_these_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(TEXTS)
 def test_spans_are_in_order_and_lose_no_word(text: str) -> None:
     """Whatever the text: spans do not overlap, are stripped, and leave out only list marks and what says nothing."""

@@ -40,7 +40,7 @@ def official(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, max_examples=300)
 @given(
     st.text(alphabet=st.characters(max_codepoint=127), max_size=60)
     | st.lists(
@@ -68,7 +68,7 @@ def test_other_languages_are_normalised_as_by_the_script_of_mlqa(text: str, lang
     assert normalised(text, language) == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(st.text(alphabet=st.sampled_from("aB1.,:;'\"-()[]<>?!*#@$%& \n\t"), max_size=40))
 def test_word_sets_are_those_of_nltk(text: str) -> None:
     """By sentence, lower-cased, alphanumeric."""

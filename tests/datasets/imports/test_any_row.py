@@ -31,7 +31,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(COLUMNS), inner, max_size=3)
 )
-SOME = settings(derandomize=True, deadline=None, max_examples=80)
+SOME = settings(derandomize=True, max_examples=80)
 
 
 @pytest.fixture(scope="module")

@@ -150,7 +150,7 @@ def test_an_abstention_covers_nothing(score: Score, name: str) -> None:
 TEXTS = st.text(alphabet=st.sampled_from("aAbB yes No 12.5%,$-−*_\n’'Ä共"), max_size=40)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, max_examples=200)
 @given(answer=TEXTS, expected=TEXTS)
 def test_values_lie_between_0_and_1_and_more_text_never_loses(answer: str, expected: str) -> None:
     """Coverage is a share; an answer followed by the expected one holds everything unless it abstains."""

@@ -92,7 +92,7 @@ TEXTS = st.one_of(WORDS.map(" ".join), WORDS.map("".join), st.text(max_size=15))
 
 
 @pytest.mark.slow
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, max_examples=500)
 @given(prediction=TEXTS, golds=st.lists(TEXTS, max_size=3))
 def test_any_texts_give_what_the_rules_give_when_derived_again(prediction: str, golds: list[str]) -> None:
     """Whatever the script, exact match and F1 agree with the second derivation."""
@@ -162,7 +162,7 @@ def rederived_for_hotpotqa(prediction: str, gold: str) -> float:
 CLOSED = st.lists(st.sampled_from(["yes", "no", "Yes,", "noanswer", "cat", "the", "he", "was", ""]), max_size=4)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, max_examples=300)
 @given(prediction=CLOSED.map(" ".join), gold=CLOSED.map(" ".join))
 def test_rows_of_hotpotqa_are_compared_as_its_own_script_does(prediction: str, gold: str) -> None:
     """Yes and no must be met exactly, and nothing is worth nothing; other datasets keep SQuAD's rules."""

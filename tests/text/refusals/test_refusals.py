@@ -137,7 +137,7 @@ def test_the_data_of_the_model_stay_small() -> None:
     assert max(map(len, words.splitlines())) <= 160
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, max_examples=100)
 @given(answer=st.text(max_size=200), question=st.text(max_size=60))
 def test_any_text_can_be_read(answer: str, question: str) -> None:
     assert -9 <= reading(answer, question).score <= 9
