@@ -156,10 +156,9 @@ def test_numbers_and_truth_may_be_written_as_text(part: Any, said: Any, read_as:
 
 def test_a_reply_that_says_nothing_of_injections_flags_none() -> None:
     """Small models leave it out."""
+    form, given = prompt(verdict=TEXT, other=TEXT, injection_suspected=TRUTH), {"verdict": "x", "other": ""}
     for unsaid in ({}, {"injection_suspected": None}):
-        given = {"verdict": "x", "other": "", **unsaid}
-        found = reading(given, prompt(verdict=TEXT, other=TEXT, injection_suspected=TRUTH))
-        assert found.reply == {"verdict": "x", "other": "", "injection_suspected": False}
+        assert reading(given | unsaid, form).reply == given | {"injection_suspected": False}
 
 
 def items(*ids: Any, **more: Any) -> list[dict[str, Any]]:

@@ -118,8 +118,7 @@ def test_a_rubric_is_estimated_gated_calibrated_shown_compared_and_measured_agai
     assert "a gate is on tone, and the judge claude-sonnet-5-5 was never calibrated" in gated.err
     polite = {"question": "When does ferry A sail?", "answer": "Ferry A sails. When does it?", "label": "polite"}
     rude = {**polite, "answer": "Bicycles cost nothing.", "label": "rude"}
-    labels = [{**(polite if n % 4 else rude), "id": str(n)} for n in range(20)]
-    write_rows("labels.jsonl", labels)
+    write_rows("labels.jsonl", [{**(polite if n % 4 else rude), "id": str(n)} for n in range(20)])
     calibrated = cli("calibrate", "labels.jsonl", "--metric", "tone", *measuring, "--json")
     assert (calibrated.code, calibrated.json["judge"]["agreement"]["n"]) == (0, 20)
     assert cli("eval", *measuring, "--gate", "tone>=0.1", "--name", "one").code == 0
@@ -263,8 +262,7 @@ def test_values_from_0_to_1_are_shares_and_others_points(
 @pytest.mark.parametrize(("sees", "asked"), [(["contexts"], True), (["contexts", "answer"], False)])
 def test_what_only_retrieves_is_judged_by_its_passages(sees: list[str], asked: bool) -> None:
     """A rubric that does not see the answer needs none."""
-    response = EvalResponse(chunks=[RetrievedChunk(text="So it is.")])
-    case = Sample(EvalQuestion(question="Is it?"), response, judged=True)
+    case = Sample(EvalQuestion(question="Is it?"), EvalResponse(chunks=[RetrievedChunk(text="So it is.")]), judged=True)
     assert bool(rubric("tone", POLITE, sees=sees).requests(case)) is asked
 
 
