@@ -1,85 +1,70 @@
 """The retrieval metrics: nothing to find, nothing found, more than one way to find it, and the formulas of `qa`."""
 
-from collections.abc import Callable
 from math import log2
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from metrics.records import chunks as _chunks
+from metrics.records import golds as _golds
+from metrics.records import record, score, values
 
-from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK, parse_metric
+from evals.metrics import NDCG, MatchSettings, PrecisionAtK, RecallAtK
 from evals.metrics.retrieval import MRRAtK
-from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
+from evals.schemas import GoldPassage, RetrievedChunk
 
-Measure = Callable[..., MetricResult]
-ADAPTED, PRECISION = parse_metric("adapted_ndcg"), parse_metric("modified_precision")
-METRICS: list[BaseMetric] = [RecallAtK(5), PrecisionAtK(5), MRR(), NDCG(10)]
+METRICS = ["recall_at_5", "precision_at_5", "mrr", "ndcg_at_10"]
 TOGETHER = [
     GoldPassage(text="burst pipes are covered up to ten thousand euros", relevance=3),
     GoldPassage(text="the excess is two hundred euros for every single claim", relevance=1),
 ]
 """Golds that one chunk may hold both of."""
-every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+BOTH = RetrievedChunk(text=" and ".join(gold.text for gold in TOGETHER))
 
 
-def _chunks(*ids: str) -> list[RetrievedChunk]:
-    return [RetrievedChunk(chunk_id=chunk_id) for chunk_id in ids]
+def test_the_order_is_that_of_the_server_whatever_the_scores_say() -> None:
+    """Scores may be distances: they never change a rank. Of no chunks at all every metric is 0."""
+    scored = [RetrievedChunk(chunk_id=name, score=score) for name, score in zip("xayb", (1, 9, 2, 8), strict=True)]
+    plain, by_score, nothing = (
+        values(METRICS, record(gold_passages=_golds("a", "b"), chunks=found))
+        for found in (_chunks(*"xayb"), scored, [])
+    )
+    assert plain == by_score == pytest.approx([1, 0.4, 0.5, (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3))])
+    assert nothing == [0, 0, 0, 0]
 
 
-def _golds(*ids: str) -> list[GoldPassage]:
-    return [GoldPassage(text=f"the passage {chunk_id}", chunk_id=chunk_id) for chunk_id in ids]
-
-
-@every_metric
-def test_an_empty_list_of_chunks_is_0(measure: Measure, metric: BaseMetric) -> None:
-    """A server that says it found nothing has found nothing: 0."""
-    assert measure(metric, _golds("a"), chunks=[]).value == 0
-
-
-@every_metric
-def test_the_order_is_that_of_the_server_whatever_the_scores_say(measure: Measure, metric: BaseMetric) -> None:
-    """Scores may be distances: they never change a rank."""
-    ids = ("x", "a", "y", "b")
-    plain = measure(metric, _golds("a", "b"), chunks=_chunks(*ids))
-    scored = [RetrievedChunk(chunk_id=chunk_id, score=score) for chunk_id, score in zip(ids, (1, 9, 2, 8), strict=True)]
-    assert measure(metric, _golds("a", "b"), chunks=scored) == plain
-
-
-def test_precision_divides_by_k_however_few_chunks_there_are(measure: Measure) -> None:
+def test_precision_divides_by_k_however_few_chunks_there_are() -> None:
     """One relevant chunk alone is a precision of 1/5 at 5."""
-    assert measure(PrecisionAtK(5), _golds("a"), chunks=_chunks("a")).value == pytest.approx(0.2)
+    assert score("precision_at_5", gold_passages=_golds("a"), chunks=_chunks("a")).value == pytest.approx(0.2)
 
 
-def test_a_gold_in_two_chunks_counts_once_in_recall_and_both_count_in_precision(measure: Measure) -> None:
+def test_a_gold_in_two_chunks_counts_once_in_recall_and_both_count_in_precision() -> None:
     """Recall counts golds, precision counts distinct chunks that hold any."""
-    gold = [GoldPassage(text="burst pipes are covered up to ten thousand euros a year"), *_golds("b")]
-    chunks = [RetrievedChunk(text=f"{lead} {gold[0].text}.") for lead in ("First,", "Again,")]
-    assert measure(RecallAtK(2), gold, chunks=chunks).value == pytest.approx(0.5)
-    assert measure(PrecisionAtK(2), gold, chunks=chunks).value == 1
+    golds = [*TOGETHER[:1], *_golds("b")]
+    chunks = [RetrievedChunk(text=f"{lead} {golds[0].text}.") for lead in ("First,", "Again,")]
+    assert values(["recall_at_2", "precision_at_2"], record(gold_passages=golds, chunks=chunks)) == [0.5, 1]
 
 
-def test_one_chunk_with_all_golds_is_a_perfect_ranking(measure: Measure) -> None:
-    """Golds that one chunk covers form one ideal unit: nDCG is 1, and so is recall."""
-    golds = TOGETHER
-    chunks = [RetrievedChunk(text=" and ".join(gold.text for gold in golds))]
-    assert measure(NDCG(10), golds, chunks=chunks).value == 1
-    assert measure(RecallAtK(1), golds, chunks=chunks).value == 1
+def test_one_chunk_with_all_golds_is_a_perfect_ranking() -> None:
+    """Golds that one chunk covers form one ideal unit: both nDCGs are 1, and so is recall."""
+    names = ["ndcg_at_10", "recall_at_1", "adapted_ndcg"]
+    assert values(names, record(gold_passages=TOGETHER, chunks=[BOTH])) == [1, 1, 1]
+    result = score("adapted_ndcg", gold_passages=[*TOGETHER, *_golds("b")], chunks=[BOTH, *_chunks("x", "b")])
+    assert result.value == pytest.approx((1 + 1 / 3) / (1 + 1 / 2))
+    assert (result.details["returned"], result.details["relevant"]) == (3, 2)
 
 
-def test_a_chunk_gains_the_highest_grade_of_the_golds_that_it_covers(measure: Measure) -> None:
-    """Golds of grades 3 and 1 in one chunk are worth 3, not 4."""
-    golds = [*TOGETHER, GoldPassage(text="alone", chunk_id="alone", relevance=1)]
-    chunks = [*_chunks("alone"), RetrievedChunk(text=" and ".join(gold.text for gold in golds[:2]))]
-    expected = (1 + 3 / log2(3)) / (3 + 1 / log2(3))
-    assert measure(NDCG(10), golds, chunks=chunks).value == pytest.approx(expected, abs=1e-12)
+def test_a_chunk_gains_the_highest_grade_of_the_golds_that_it_covers() -> None:
+    """Golds of grades 3 and 1 in one chunk are worth 3, not 4; a grade counts as it is, not as 2^grade - 1."""
+    result = score("ndcg_at_10", gold_passages=[*TOGETHER, *_golds("alone")], chunks=[*_chunks("alone"), BOTH])
+    assert result.value == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)), abs=1e-12)
 
 
-def test_the_details_name_the_ranks_and_the_rules(measure: Measure) -> None:
+def test_the_details_name_the_ranks_and_the_rules() -> None:
     """A reader can see which ranks were hits and by which rule."""
-    golds = [*_golds("b"), GoldPassage(text="burst pipes are covered up to ten thousand euros")]
-    chunks = [*_chunks("x", "b"), RetrievedChunk(text=golds[1].text)]
-    details = measure(MRR(), golds, chunks=chunks).details
+    chunks = [*_chunks("x", "b"), RetrievedChunk(text=TOGETHER[0].text)]
+    details = score("mrr", gold_passages=[*_golds("b"), TOGETHER[0]], chunks=chunks).details
     assert details == {"hit_ranks": [2, 3], "rules": {"chunk_id": 1, "text": 1}}
 
 
@@ -91,13 +76,13 @@ def test_a_cut_off_below_1_is_refused(family: type[RecallAtK]) -> None:
 
 
 @pytest.mark.parametrize(("k", "value"), [(1, 0.0), (2, 0.0), (3, 1 / 3), (10, 1 / 3)])
-def test_mrr_at_k_sees_the_top_k_only(measure: Measure, k: int, value: float) -> None:
+def test_mrr_at_k_sees_the_top_k_only(k: int, value: float) -> None:
     """MS MARCO's measure is 0 where the first relevant chunk stands below the cut."""
-    assert measure(MRRAtK(k), _golds("a"), chunks=_chunks("x", "y", "a")).value == pytest.approx(value)
-    assert parse_metric(f"mrr_at_{k}").name == f"mrr_at_{k}"
+    result = score(f"mrr_at_{k}", gold_passages=_golds("a"), chunks=_chunks("x", "y", "a"))
+    assert (result.name, result.value) == (MRRAtK(k).name, pytest.approx(value))
 
 
-@every_metric
+@pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(
     ("chunk", "gold", "meets"),
     [
@@ -110,15 +95,16 @@ def test_mrr_at_k_sees_the_top_k_only(measure: Measure, k: int, value: float) ->
     ],
 )
 def test_chunks_that_no_gold_can_be_recognised_in_have_no_value(
-    measure: Measure, metric: BaseMetric, chunk: dict[str, str], gold: dict[str, str], meets: bool
+    name: str, chunk: dict[str, str], gold: dict[str, str], meets: bool
 ) -> None:
     """Bare ids that no gold names say nothing: a wrong mapping is no recall of 0."""
-    result = measure(metric, [GoldPassage(text="the passage", **gold)], chunks=[RetrievedChunk(**chunk)])
+    golds = [GoldPassage(text="the passage", **gold)]
+    result = score(name, gold_passages=golds, chunks=[RetrievedChunk(**chunk)])
     assert result.value == (0 if meets else None)
     assert meets or result.reason == "the chunks carry neither text nor a name (is the mapping right?)"
 
 
-@every_metric
+@pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(
     ("rule", "chunk", "value", "reason"),
     [
@@ -131,11 +117,11 @@ def test_chunks_that_no_gold_can_be_recognised_in_have_no_value(
     ids=str,
 )
 def test_gold_by_document_alone_is_measured_where_chunks_name_documents(
-    measure: Measure, metric: BaseMetric, rule: Any, chunk: dict[str, str], value: float | None, reason: str | None
+    name: str, rule: Any, chunk: dict[str, str], value: float | None, reason: str | None
 ) -> None:
     """What cannot be recognised in any way has a reason and no value: it is no recall of 0."""
-    chunks = [RetrievedChunk(text="Notice is four weeks.", **chunk)]
-    result = measure(metric, [GoldPassage(document_id="hr")], chunks=chunks, rule=rule)
+    found = {"chunks": [RetrievedChunk(text="Notice is four weeks.", **chunk)], "settings": MatchSettings(rule=rule)}
+    result = score(name, gold_passages=[GoldPassage(document_id="hr")], **found)
     assert (result.value and 1) == value
     assert reason is None or (result.reason or "").startswith(reason)
 
@@ -144,34 +130,16 @@ def test_gold_by_document_alone_is_measured_where_chunks_name_documents(
 
 
 def _as_it_is_written(returned: str, relevant: str) -> float:
-    n, m = len(returned), len(relevant)
-
-    def f(d: str) -> int:
-        return 1 if d in relevant else 0
-
-    dcg = sum(f(returned[i]) / (i + 1) for i in range(n))
-    idcg = sum(1 / (i + 1) for i in range(m))
-    return dcg / idcg
+    dcg = sum((returned[i] in relevant) / (i + 1) for i in range(len(returned)))
+    return dcg / sum(1 / (i + 1) for i in range(len(relevant)))
 
 
 @settings(derandomize=True, max_examples=150)
 @given(returned=st.permutations("abcdefgh"), n=st.integers(0, 8), relevant=st.sets(st.sampled_from("abcdefghij")))
-def test_one_to_one_matches_give_the_formula_to_the_letter(
-    measure: Measure, returned: list[str], n: int, relevant: set[str]
-) -> None:
+def test_one_to_one_matches_give_the_formula_to_the_letter(returned: list[str], n: int, relevant: set[str]) -> None:
     """Where each chunk is at most one gold, the values are those of the formula as it is written."""
     relevant |= {"a"}
     shown, wanted = "".join(returned[:n]), "".join(sorted(relevant))
-    record = {"golds": _golds(*wanted), "chunks": _chunks(*shown)}
-    assert measure(ADAPTED, **record).value == pytest.approx(_as_it_is_written(shown, wanted), abs=1e-12)
-    assert measure(PRECISION, **record).value == pytest.approx(len(set(shown) & relevant) / len(relevant), abs=1e-12)
-
-
-def test_golds_in_one_chunk_form_one_ideal_unit(measure: Measure) -> None:
-    """One chunk with all golds at the first place is a perfect ranking, not half of one."""
-    golds = TOGETHER
-    chunks = [RetrievedChunk(text=" and ".join(gold.text for gold in golds))]
-    assert measure(ADAPTED, golds, chunks=chunks).value == 1
-    result = measure(ADAPTED, [*golds, *_golds("b")], chunks=[*chunks, *_chunks("x", "b")])
-    assert result.value == pytest.approx((1 + 1 / 3) / (1 + 1 / 2))
-    assert (result.details["returned"], result.details["relevant"]) == (3, 2)
+    sample = record(gold_passages=_golds(*wanted), chunks=_chunks(*shown))
+    expected = [_as_it_is_written(shown, wanted), len(set(shown) & relevant) / len(relevant)]
+    assert values(["adapted_ndcg", "modified_precision"], sample) == pytest.approx(expected, abs=1e-12)

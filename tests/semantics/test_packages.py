@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from semantics.models import choice_of
 
 from evals.errors import ConfigError
-from evals.metrics.embedders import (
-    BertScorer,
-    ModelChoice,
-    SemanticConfig,
-    SentenceTransformersEmbedder,
-    cosine,
-    load_semantics,
-    quietly,
-)
+from evals.metrics.embedders import BertScorer, SentenceTransformersEmbedder, cosine, load_semantics, quietly
 
 pytestmark = pytest.mark.usefixtures("packages")
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -26,19 +19,11 @@ PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *".,?!", *LETTER
 HAND_MADE = [
     ("The battery lasts 96 hours.", "The battery lasts 96 hours."),
     ("Burst pipes are covered.", "Water damage is not covered!"),
-    ("a", "b"),
-    ("96", "96 hours"),
+    *[("a", "b"), ("96", "96 hours"), ("  padded  ", "padded"), ("日本語", "the battery")],
     ("water " * 400, "water damage"),
-    ("日本語", "the battery"),
-    ("  padded  ", "padded"),
     ("the battery", "lasts 96 hours and days"),
     ("lasts 96 hours and days", "the battery"),
 ]
-
-
-def choice_of(**keys: Any) -> ModelChoice:
-    """A configuration with these keys, of which the models that they name are wanted."""
-    return SemanticConfig(**keys).choice(embedder="embedder" in keys, scorer="bert_score_model" in keys)
 
 
 @pytest.fixture(scope="session")
@@ -132,9 +117,8 @@ def test_a_text_without_tokens_scores_zero_in_silence(
 ) -> None:
     """The package breaks on an empty text and prints where only control characters are left; we do neither."""
     scorer = BertScorer(str(tiny), layers=2)
-    assert scorer.f1([(nothing, "water"), ("water", nothing), (nothing, nothing), ("water", "water")]) == [
-        0.0, 0.0, 0.0, pytest.approx(1.0),
-    ]  # fmt: skip
+    pairs = [(nothing, "water"), ("water", nothing), (nothing, nothing), ("water", "water")]
+    assert scorer.f1(pairs) == [0.0, 0.0, 0.0, pytest.approx(1.0)]
     assert scorer.f1([(nothing, "water")]) == [0.0]
     assert capfd.readouterr() == ("", "")
 
@@ -164,8 +148,7 @@ def test_a_sentence_transformer_is_built_from_a_folder(tiny: Path) -> None:
         model = SentenceTransformer(str(tiny))
         expected = [model.encode(text, show_progress_bar=False).tolist() for text in texts]
     assert [len(vector) for vector in vectors] == [32] * len(texts)
-    for vector, same in zip(vectors, expected, strict=True):
-        assert list(vector) == pytest.approx(same, abs=1e-5)
+    assert [list(vector) for vector in vectors] == [pytest.approx(same, abs=1e-5) for same in expected]
     assert cosine(vectors[0], embedder.embed(["the battery"])[0]) == pytest.approx(1.0)
     assert re.match(r"tiny@[0-9a-f]{8} \(sentence-transformers ", embedder.name)
     assert embedder.embed([]) == []
@@ -205,9 +188,6 @@ def test_a_model_of_the_hub_is_looked_up_in_the_cache_where_there_is_no_hub(
     """Without a network and an empty cache: one clear error, at once."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    for choice in (
-        choice_of(embedder="nobody/nothing"),
-        choice_of(bert_score_model="nobody/nothing", bert_score_layers=1),
-    ):
+    for keys in ({"embedder": "nobody/nothing"}, {"bert_score_model": "nobody/nothing", "bert_score_layers": 1}):
         with pytest.raises(ConfigError, match="hub cannot be reached and nobody/nothing is not in"):
-            load_semantics(choice, lambda: False)
+            load_semantics(choice_of(**keys), lambda: False)
