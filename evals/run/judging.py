@@ -72,10 +72,9 @@ class Judging:
         self._error: Exception | None = None
         self._done, self._stopped = 0, False
         self._remarks: list[str] = []
-        who = judge.identity
-        if before is not None and (before.model, before.origin, before.effort) != (who.model, who.origin, who.effort):
-            former = f"{before.model} at {before.origin}" + (f", effort {before.effort}" if before.effort else "")
-            self._remarks.append(f"{NOTE} model, address or effort was another before: {former}")
+        # Model and effort are saved in the configuration, but an address may be from the environment.
+        if before is not None and before.origin != judge.identity.origin:
+            self._remarks.append(f"{NOTE} address was another before: {before.model} at {before.origin}")
 
     # What the run says of its judge, once all verdicts are there.
 

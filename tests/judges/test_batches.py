@@ -119,12 +119,11 @@ def test_what_a_batch_does_not_answer_is_lost_and_asked_for_again_on_resume(
     assert money(done)[1] == pytest.approx(money(whole)[1])
 
 
-def test_what_expired_is_sent_again_where_a_later_round_was_not_waited_for(
-    batched: Configure, messages_api: Any
-) -> None:
+@pytest.mark.parametrize("then", [{"unasked": "expired"}, {"status": 529}])
+def test_what_failed_is_sent_again_after_a_timeout(batched: Configure, messages_api: Any, then: dict[str, Any]) -> None:
     """The batch that was read is known still, as not all of its replies need be in the journal."""
     messages_api.batches(looks=0, ending=1)
-    messages_api.script({"times": 2, "then": {"unasked": "expired"}}, {"times": 1, "then": {"text": "nope"}}, JUDGE)
+    messages_api.script({"times": 2, "then": then}, {"times": 1, "then": {"text": "nope"}}, JUDGE)
     run = run_evaluation(batched(suite=["graphrag"], judge={"batch_timeout_s": 2}))
     assert (run.status, run.outcomes.judge) == ("partial", {"transport": 2})
     messages_api.batches(looks=0)

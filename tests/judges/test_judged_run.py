@@ -94,7 +94,7 @@ def test_a_resumed_run_says_that_its_judge_was_at_another_address(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url.replace("127.0.0.1", host))
     messages_api.script(JUDGE)
     done = resume(config(**keys), run)
-    told = f"address or effort was another before: claude-sonnet-5-5 at {messages_api.url}"
+    told = f"address was another before: claude-sonnet-5-5 at {messages_api.url}"
     assert (done.status, any(told in note for note in done.notes)) == ("complete", is_said)
 
 
