@@ -334,7 +334,7 @@ class EvaluationRunner:
             prepared.stop,
         )
         settings = tools.settings(self.config, run.server.citation_base)
-        judging = tools.begin_judging(self.config, settings, journal, self.observer, before=run.judge)
+        judging = tools.begin_judging(self.config, settings, journal, self.observer, asks=not asked, before=run.judge)
         problem: BaseException | None = None
         snapshot_end = None
         try:

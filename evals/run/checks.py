@@ -220,6 +220,7 @@ class Tools:
         journal: Journal,
         observer: Observer,
         *,
+        asks: bool = False,
         before: JudgeRecord | None = None,
         free: Callable[[str], Sequence[JudgeVerdict]] = lambda _: (),
     ) -> Judging | None:
@@ -230,14 +231,18 @@ class Tools:
             settings: How its records are scored.
             journal: Of the run: answers are read from it, and verdicts go to it.
             observer: Receives the estimate, the progress and what must be known.
+            asks: Whether what has no answer will be asked, and what failed asked again.
             before: The judge of the run that is resumed.
             free: By question, verdicts of other runs that cost this one nothing.
         """
         if self.judge is None:
             return None
-        known = [
-            record.model_copy(update={"verdicts": [*record.verdicts, *free(record.question.id)]}) for record in journal
-        ]
+        known = []
+        for record in journal:
+            verdicts, response = [*record.verdicts, *free(record.question.id)], record.response
+            if asks and response is not None and response.error is not None:
+                response = None
+            known.append(record.model_copy(update={"verdicts": verdicts, "response": response}))
         spent = sum((verdict.spent for record in known for verdict in record.verdicts), JudgeSpending())
         estimate = estimate_judging(self.metrics, known, config, settings)
         # What calls of unknown cost took counts at the estimate.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from other_servers import loopback
@@ -111,6 +112,16 @@ def test_what_was_said_of_fewer_answers_is_said_anew_of_all(tmp_path: Path) -> N
         last = run_with(config, first.id)
     said = [[note[:12] for note in run.notes if "list of chunks" in note] for run in (first, last)]
     assert said == [["2 of 10 answ"], ["4 of 12 answ"]]
+
+
+def test_judging_answers_that_failed_is_estimated_too(start_server: Start, judge_api: Any, tmp_path: Path) -> None:
+    """They are asked for again, and judged then."""
+    url = start_server("--corpus", "golden", "--misbehave", "every:3:status:404")
+    judged = {"metrics": ["answer_correctness"], "judge": True, "max_error_rate": 0.01}
+    config, observer = configure(tmp_path, rag_server_url=url, **judged), Mock()
+    first = run_with(config)
+    asyncio.run(EvaluationRunner(config, observer, resume=first.id).run())
+    assert observer.estimate.call_args.args[0].calls == sum(first.outcomes.transport.values()) > 0
 
 
 def test_answers_of_two_servers_do_not_become_one_run(partial: EvalRun, start_server: Start, tmp_path: Path) -> None:
