@@ -326,13 +326,8 @@ class EvaluationRunner:
         Raises:
             EvalsError: The server refused the login, nothing was answered, or the work ended early.
         """
-        run, journal, server, tools, stop = (
-            prepared.run,
-            prepared.journal,
-            prepared.server,
-            prepared.tools,
-            prepared.stop,
-        )
+        run, journal, server = prepared.run, prepared.journal, prepared.server
+        tools, stop = prepared.tools, prepared.stop
         settings = tools.settings(self.config, run.server.citation_base)
         judging = tools.begin_judging(self.config, settings, journal, self.observer, asks=not asked, before=run.judge)
         problem: BaseException | None = None
