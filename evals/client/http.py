@@ -316,17 +316,20 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
         raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
     inflate = zlib.decompressobj(32 + zlib.MAX_WBITS)
     stream: Any = response.stream  # without the counting of `aiter_raw`
+    rest = b""
     async for piece in stream:
         rest = b"" if name == "identity" else piece
         if not rest:
             yield piece
         try:
-            while rest:
+            while rest and not inflate.eof:
                 yield inflate.decompress(rest, _INFLATED_AT_ONCE)
                 rest = inflate.unconsumed_tail
         except zlib.error as error:
             raise UnusableError(f"the body is not {name}: {error}") from error
-    if name != "identity" and (inflate.unused_data or not inflate.eof):
+        if rest:  # no end of what follows the end is waited for
+            break
+    if name != "identity" and (rest or inflate.unused_data or not inflate.eof):
         raise UnusableError(f"the body's {name} breaks off, or something follows it")
 
 

@@ -79,7 +79,7 @@ _ENCODINGS = [
     ),
     Fault("encodings", "truncated gzip", _encoded(_GZIP[:-9], "gzip"), "malformed", is_short=True),
     Fault("encodings", "gzip with a wrong checksum", _encoded(_GZIP[:-8] + b"wrong" + _GZIP[-3:], "gzip"), "malformed"),
-    Fault("encodings", "gzip followed by text", _encoded(_GZIP + b"and so on", "gzip"), "malformed"),
+    Fault("encodings", "gzip followed by text", _encoded(_GZIP + b"and so on", "gzip"), "malformed", is_short=True),
     Fault("encodings", "plain text labelled as gzip", _encoded(right(), "gzip"), "malformed"),
     Fault("encodings", "gzip without Content-Encoding", says(http(_GZIP)), "malformed"),
     Fault("encodings", "an encoding that the client does not accept (br)", _encoded(right(), "br"), "malformed"),
