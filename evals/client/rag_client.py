@@ -1,6 +1,7 @@
 """`RAGClient`: the only code that talks to the server under evaluation."""
 
 import asyncio
+import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -154,12 +155,12 @@ class RAGClient:
         self.template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
         secrets: set[str] = set()
         self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(self.template), secrets))
-        url = urlsplit(check_url(self.spec.url))
-        # Where the server is, is no secret.
-        places = () if "@" in url.netloc else (url.geturl(), f"{url.scheme}://{url.netloc}", url.netloc, url.hostname)
+        # Where the server is, is no secret; what is no URL may be one, and is not quoted.
+        url = re.fullmatch(r"(?i)((https?://(([^/@?#\s]+?)(?::\d+)?))(?:/[^@?#\s]*?)?)/*", self.spec.url)
         for secret in secrets:
-            if secret.rstrip("/") not in places:
+            if url is None or secret.rstrip("/") not in url.groups():
                 remember(secret)
+        check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
         self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
         self._max_attempts, self.sleep, self.clock = max_attempts, sleep, clock
