@@ -314,9 +314,8 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     name = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if name not in {"identity", "gzip", "deflate"}:
         raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
-    inflate = zlib.decompressobj(32 + zlib.MAX_WBITS)
+    inflate, rest = zlib.decompressobj(32 + zlib.MAX_WBITS), b""
     stream: Any = response.stream  # without the counting of `aiter_raw`
-    rest = b""
     async for piece in stream:
         rest = b"" if name == "identity" else piece
         if not rest:
