@@ -306,9 +306,7 @@ class _Ingestion:
         job, ids = find_or_none(self.upload.id, body), find_or_none(self.upload.document_ids, body)
         if self.upload.id is not None and job is None:
             answer = self.client.redact.body(reply.body)[:200]
-            hint = (
-                "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it"
-            )
+            hint = "look at server.upload.id; uploaded documents that the server lists are not sent again"
             raise IngestError(f"{self.upload.path} answers without `{self.upload.id}`: {answer}", hint)
         given = ids if isinstance(ids, list) else [ids]
         pairs = zip(names, given, strict=True) if len(given) == len(names) else ()  # else it is unknown whose they are

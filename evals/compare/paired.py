@@ -98,8 +98,8 @@ class Pairing:
 
     def values(self, metric: BaseMetric) -> tuple[Vector, Vector, Rows]:
         """The values of a metric in both runs, and the places of their questions among the common ones."""
-        (first, here), (last, there) = self.sides(metric)
-        common, in_first, in_last = np.intersect1d(here, there, assume_unique=True, return_indices=True)
+        (first, rows_of_first), (last, rows_of_last) = self.sides(metric)
+        common, in_first, in_last = np.intersect1d(rows_of_first, rows_of_last, assume_unique=True, return_indices=True)
         return first[in_first], last[in_last], common
 
 

@@ -113,8 +113,8 @@ class BudgetSpent(Exception):  # noqa: N818 - what it is
 class Budget:
     """Lets a call start only if the budget covers its cost, besides what is spent and what is in flight.
 
-    Calls go at the same time as long as even the most that they can cost is there, and one by one below that: only the
-    last one can exceed the budget, by what it costs above its estimate. Estimates follow what calls have cost so far.
+    Calls go at the same time as long as the budget covers the most that they can cost, and one by one below that: only
+    the last one can exceed the budget, by what it costs above its estimate. Estimates follow what calls cost so far.
 
     Args:
         limit_usd: US dollars; None is no limit.

@@ -405,8 +405,8 @@ class Hint:
 
     def evidence(self, scorecard: Scorecard) -> str:
         """The metrics that show the pattern, with their values: `keyword_coverage 0.91, number_match 0.42`."""
-        found = (scorecard.find(condition.metric) for condition in (*self.when, *self.where_measured))
-        return ", ".join(f"{one.name} {one.value:.2f}" for one in found if one and one.value is not None)
+        metrics = (scorecard.find(condition.metric) for condition in (*self.when, *self.where_measured))
+        return ", ".join(f"{one.name} {one.value:.2f}" for one in metrics if one and one.value is not None)
 
 
 def applying(scorecard: Scorecard, outcomes: Outcomes) -> list[Hint]:

@@ -190,7 +190,7 @@ def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) 
     """The labelled answers by ids of their own, and what their labels are worth.
 
     Raises:
-        DatasetError: A label is unknown, or an answer is not there, or has two labels.
+        DatasetError: A label is unknown, or an answer was not saved, or has two labels.
     """
     runs = {name: store.load(name) for name in {row.run for row in labelled} if name}
     saved = {(name, record.question.id): record for name, run in runs.items() for record in store.records(run)}

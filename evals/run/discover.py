@@ -399,16 +399,16 @@ class _Search:
         while self.left and paths:
             time.sleep(_LOOK_EVERY_S)
             self.tell(f"GET {paths[0]}: the job of this question")
-            seen = self._send(Plan({"method": "GET", "path": paths[0].replace("{{id}}", job)}))
-            key = next((name for name in seen.fields if snake(name) in NAMES["states"]), None)
-            if seen.status >= HTTPStatus.BAD_REQUEST:
+            state = self._send(Plan({"method": "GET", "path": paths[0].replace("{{id}}", job)}))
+            key = next((name for name in state.fields if snake(name) in NAMES["states"]), None)
+            if state.status >= HTTPStatus.BAD_REQUEST:
                 paths.pop(0)
-            elif seen.failure is not None:
-                raise ServerRefusedError(f"the job of {path} failed: {seen.failure}")
-            elif key is not None and not _is_pending(seen.fields[key]):
+            elif state.failure is not None:
+                raise ServerRefusedError(f"the job of {path} failed: {state.failure}")
+            elif key is not None and not _is_pending(state.fields[key]):
                 then = {"path": paths[0]} | ({"id": child("", id_key)} if id_key != "id" else {})
-                until, failed = f"{child('', key)} == '{seen.fields[key]}'", f"{child('', key)} == 'failed'"
-                return {**then, "until": until, "failed": failed, "every_s": 1}, seen
+                until, failed = f"{child('', key)} == '{state.fields[key]}'", f"{child('', key)} == 'failed'"
+                return {**then, "until": until, "failed": failed, "every_s": 1}, state
         until = f"{next(iter(states), 'status')} == 'done'"
         hint = f'write it yourself: ask.then: {{path: "{likeliest}", id: {id_key}, until: "{until}", every_s: 1}}'
         raise ServerRefusedError(f"{path} starts a job that was not seen to end", hint)

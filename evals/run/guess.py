@@ -273,8 +273,8 @@ def _options(at: str, tables: BodyTables, question: str) -> Iterator[_Option]:
 
 def _place(at: str) -> tuple[str, str]:
     """The expression of the rows that the list of a table is in, and the list's path in such a row."""
-    found = _LIST.fullmatch(at)
-    return (found[1] or "", found[2]) if found else ("", "")
+    parts = _LIST.fullmatch(at)
+    return (parts[1] or "", parts[2]) if parts else ("", "")
 
 
 def _zipped(outer: str, tables: BodyTables, index: Sequence[RowIndex]) -> tuple[BodyColumns, dict[str, str]]:

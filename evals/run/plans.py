@@ -166,7 +166,7 @@ def amended(plan: Plan, refusal: str) -> list[Plan]:
     asking = _asking(missing)
     is_new = asking is not None and (asking.name in _ASKING or plan.source == _USUAL_BODY)
     body, made_up = _filled({} if is_new else body, missing)
-    ask, source = {**plan.ask, "json": body}, f"the server named {', '.join('.'.join(each.path) for each in missing)}"
+    ask, source = {**plan.ask, "json": body}, f"the server named {', '.join('.'.join(field.path) for field in missing)}"
     return [] if ask == plan.ask else [replace(plan, ask=ask, source=source, made_up=made_up, profile=None)]
 
 
@@ -253,8 +253,8 @@ class OpenApi:
             schema = self._below(schema).get(key)
         for _ in range(5):
             part = schema if isinstance(schema, Mapping) else {}
-            found = (part.get(key) for key in ("anyOf", "oneOf", "allOf"))
-            choices = next((choice for choice in found if choice and isinstance(choice, list)), [part])
+            alternatives = (part.get(key) for key in ("anyOf", "oneOf", "allOf"))
+            choices = next((choice for choice in alternatives if choice and isinstance(choice, list)), [part])
             schemas = (choice for choice in choices if isinstance(choice, Mapping) and choice.get("type") != "null")
             schema = next(schemas, {})
             if (reference := str(schema.get("$ref"))).startswith("#/"):

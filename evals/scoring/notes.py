@@ -64,12 +64,12 @@ class CitationSigns:
         """
         self.sources, self.placed = self.sources + sources, self.placed + placed
         self.numbered = self.numbered or any(citation.index is not None for citation in citations)
-        found = [index for index in map(_index_of, citations) if index is not None]
-        self.indices.update((index, chunks) for index in found)
+        given = [index for index in map(_index_of, citations) if index is not None]
+        self.indices.update((index, chunks) for index in given)
         if gold:
-            self.compared += len(found)
+            self.compared += len(given)
             for other in (self.base - 1, self.base + 1):
-                self.missed[other] += sum(index - self.base not in gold and index - other in gold for index in found)
+                self.missed[other] += sum(index - self.base not in gold and index - other in gold for index in given)
 
     def note(self) -> str | None:
         """What is wrong with the base, or with the ids that citations give; None where nothing is."""
@@ -84,8 +84,8 @@ class CitationSigns:
         outside = self._outside(base)
         if outside == total:
             fitting = self._fitting()
-            way = "no citations.base fits (are they ids?)" if fitting is None else f"citations.base: {fitting} fits all"
-            return f"none of the {total} cited indices is that of a retrieved chunk with citations.base: {base}: {way}"
+            fix = "no citations.base fits (are they ids?)" if fitting is None else f"citations.base: {fitting} fits all"
+            return f"none of the {total} cited indices is that of a retrieved chunk with citations.base: {base}: {fix}"
         for other in (base - 1, base + 1):
             outside_then = self._outside(other)
             if other < 0 or outside_then > outside:

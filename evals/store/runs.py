@@ -94,24 +94,24 @@ def find_run(folder: Path, wanted: str) -> Path:
     Raises:
         RunNotFoundError: No run is meant, or several are.
     """
-    there = sorted(folder.glob(_RUNS)) if folder.is_dir() else []
+    paths = sorted(folder.glob(_RUNS)) if folder.is_dir() else []
     if wanted == LAST:
-        return _newest(there, folder)
-    whole = next((path for path in there if _id_of(path) == wanted), None)
-    found = whole or _by_start_or_name(there, wanted) or _by_path(wanted)
-    if found is None:
+        return _newest(paths, folder)
+    whole = next((path for path in paths if _id_of(path) == wanted), None)
+    match = whole or _by_start_or_name(paths, wanted) or _by_path(wanted)
+    if match is None:
         lists = command("runs", folder)
         raise RunNotFoundError(f"no run {wanted!r} in {folder}", f"`{lists}` lists the saved runs")
-    return found
+    return match
 
 
-def _by_start_or_name(there: Sequence[Path], wanted: str) -> Path | None:
-    started = [path for path in there if _ID.fullmatch(wanted) and path.name.startswith(wanted)]
-    named = [path for path in there if _name_of(path, wanted) == wanted]
+def _by_start_or_name(paths: Sequence[Path], wanted: str) -> Path | None:
+    started = [path for path in paths if _ID.fullmatch(wanted) and path.name.startswith(wanted)]
+    named = [path for path in paths if _name_of(path, wanted) == wanted]
     if started and named and started != named:
         ids = ", ".join(map(_id_of, started[:_LISTED]))
-        said = f"{wanted!r} is the name of run {_id_of(named[0])}, and an id starts with it: {ids}"
-        raise RunNotFoundError(said, "give its id")
+        message = f"{wanted!r} is the name of run {_id_of(named[0])}, and an id starts with it: {ids}"
+        raise RunNotFoundError(message, "give its id")
     if started:
         return _only(started, f"{wanted!r} is the start of {len(started)} runs", "give more of the id")
     return _only(named, f"{wanted!r} is the name of {len(named)} runs", "give the id of one")
@@ -122,8 +122,8 @@ def _by_path(wanted: str) -> Path | None:
     return path if wanted.endswith(".json") and path.is_file() else None
 
 
-def _newest(there: Sequence[Path], folder: Path) -> Path:
-    runs = [path for path in there if not path.name.startswith(CALIBRATION)]
+def _newest(paths: Sequence[Path], folder: Path) -> Path:
+    runs = [path for path in paths if not path.name.startswith(CALIBRATION)]
     if not runs:
         raise RunNotFoundError(f"there is no run in {folder}", "`evals eval` makes one")
     return max(runs, key=saved_at)
@@ -138,10 +138,10 @@ def saved_at(path: Path) -> tuple[str, int]:
     return path.stem.rpartition("_")[2], written_ns
 
 
-def _only(found: Sequence[Path], said: str, hint: str) -> Path | None:
-    if len(found) > 1:
-        raise RunNotFoundError(f"{said}: {', '.join(map(_id_of, found[:_LISTED]))}", hint)
-    return found[0] if found else None
+def _only(matches: Sequence[Path], message: str, hint: str) -> Path | None:
+    if len(matches) > 1:
+        raise RunNotFoundError(f"{message}: {', '.join(map(_id_of, matches[:_LISTED]))}", hint)
+    return matches[0] if matches else None
 
 
 def _id_of(path: Path) -> str:
@@ -187,11 +187,11 @@ def save_calibration(runs_dir: Path, calibration: Calibration) -> Path:
 
 def saved_calibrations(runs_dir: Path) -> list[Calibration]:
     """All calibrations of a folder of runs that can be read, in the order of their names."""
-    found = []
+    calibrations = []
     for path in sorted((runs_dir / FOLDER).glob("*.json")):
         with suppress(OSError, ValidationError):
-            found.append(Calibration.model_validate_json(read_whole(path)))
-    return found
+            calibrations.append(Calibration.model_validate_json(read_whole(path)))
+    return calibrations
 
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
