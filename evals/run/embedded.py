@@ -82,8 +82,10 @@ def embedded_server() -> Iterator[str]:
             if url is None:
                 _stop(child)  # what it has to say is complete when it has ended
                 log.seek(0)
-                said = log.read().decode("utf-8", "replace").strip().splitlines()
-                raise ServerUnreachableError(f"the embedded server did not start: {said[-1] if said else 'no output'}")
+                lines = log.read().decode("utf-8", "replace").strip().splitlines()
+                raise ServerUnreachableError(
+                    f"the embedded server did not start: {lines[-1] if lines else 'no output'}"
+                )
             yield url
         finally:
             _stop(child)

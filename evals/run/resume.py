@@ -124,9 +124,9 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
     Raises:
         ConfigError: They do not, or a credential that was given in clear is not there any more.
     """
-    for is_wrong, said, hint in _refusals(run, config):
+    for is_wrong, problem, hint in _refusals(run, config):
         if is_wrong:
-            raise ConfigError(f"run {run.id} {said}", hint)
+            raise ConfigError(f"run {run.id} {problem}", hint)
 
 
 def _refusals(run: EvalRun, config: EvalConfig) -> Iterator[tuple[object, str, str]]:

@@ -130,8 +130,8 @@ def confidence(run: EvalRun) -> float:
     """
     found = run.eval_config.get("confidence", 0.95)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-        said = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
-        raise ConfigError(f"run {run.id} holds an invalid configuration: {said}")
+        problem = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
+        raise ConfigError(f"run {run.id} holds an invalid configuration: {problem}")
     return float(found)
 
 
@@ -223,14 +223,14 @@ def _why_none(run: EvalRun) -> str:
 
 def differing_objectives(first: EvalRun, other: EvalRun) -> list[str]:
     """What two weighted scores do not have in common, in words; empty where they measure the same."""
-    here, there = _measured(first), _measured(other)
-    found = []
-    for name in dict.fromkeys([*here, *there]):
-        if name not in here or name not in there:
-            found.append(f"{name} is measured in {(first if name in here else other).id} alone")
-        elif here[name] != there[name]:
-            found.append(f"{name} is {_told(here[name])} in {first.id} and {_told(there[name])} in {other.id}")
-    return found
+    left, right = _measured(first), _measured(other)
+    parts = []
+    for name in dict.fromkeys([*left, *right]):
+        if name not in left or name not in right:
+            parts.append(f"{name} is measured in {(first if name in left else other).id} alone")
+        elif left[name] != right[name]:
+            parts.append(f"{name} is {_told(left[name])} in {first.id} and {_told(right[name])} in {other.id}")
+    return parts
 
 
 _Objective = tuple[float, tuple[str, ...], Mapping[str, float]]

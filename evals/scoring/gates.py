@@ -204,9 +204,9 @@ def _check_limit(gate: Gate, text: str) -> None:
     low, high = _range_of(gate.metric)
     if (low is None or gate.limit >= low) and (high is None or gate.limit <= high):
         return
-    there = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}" if low is not None else f"{high:g}"
+    limits = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}" if low is not None else f"{high:g}"
     meant = f"did you mean {gate.limit / 100:g}? " if high == 1 and 1 < gate.limit <= 100 else ""
-    raise ConfigError(f"not a gate: {text!r}: {gate.metric} is {there}", f"{meant}the limit must lie in that range")
+    raise ConfigError(f"not a gate: {text!r}: {gate.metric} is {limits}", f"{meant}the limit must lie in that range")
 
 
 def _range_of(name: str) -> tuple[float | None, float | None]:
